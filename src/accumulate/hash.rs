@@ -1,0 +1,98 @@
+//! A way to accumulate in which every mistake shows, for tests of everything but the mathematics.
+//!
+//! A pose is a map `x -> a x + b` of the whole numbers modulo 2³², `a` odd, packed into 64 bits: an
+//! associative, non-commutative product in which any row that is stale, skipped or taken twice gives
+//! other bits, and which has exact inverses. An even `a` plays the flat node.
+
+use super::{Accumulate, Misfit, Own, Sealed, Shear};
+use crate::{NonFinite, NotRotation};
+use core::ops::Range;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hash;
+
+pub(crate) fn pose(a: u32, b: u32) -> u64 {
+    u64::from(a) << 32 | u64::from(b)
+}
+
+fn parts(pose: u64) -> (u32, u32) {
+    ((pose >> 32) as u32, pose as u32)
+}
+
+pub(crate) fn compose(parent: u64, child: u64) -> u64 {
+    let ((a, b), (c, d)) = (parts(parent), parts(child));
+    pose(a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b))
+}
+
+impl Sealed for Hash {}
+
+impl Accumulate for Hash {
+    type Scalar = u64;
+    type Vector = u64;
+    type Rotation = u64;
+    type Affine = u64;
+    type Transform = u64;
+    type Decomposed = u64;
+    type World = u64;
+    type Row = u64;
+    type Local = u64;
+    type Wide = u64;
+
+    const HOLE: (u64, u64) = (0, 0);
+    const WIDE_IDENTITY: u64 = 1 << 32;
+
+    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &u64) -> Result<u64, E> {
+        if *transform == u64::MAX { Err(NonFinite.into()) } else { Ok(*transform) }
+    }
+
+    fn is_finite(_: &u64) -> bool {
+        true
+    }
+
+    fn local_of(transform: &u64) -> u64 {
+        *transform
+    }
+
+    fn root(local: &u64) -> u64 {
+        *local
+    }
+
+    fn product(parent: &u64, local: &u64) -> u64 {
+        compose(*parent, *local)
+    }
+
+    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], rows: Range<usize>) {
+        for row in rows {
+            worlds[row] = worlds.get(parents[row] as usize).map_or(locals[row], |parent| compose(*parent, locals[row]));
+        }
+    }
+
+    fn world(row: &u64) -> u64 {
+        *row
+    }
+
+    fn widen(local: &u64) -> u64 {
+        *local
+    }
+
+    fn wide_product(parent: &u64, child: &u64) -> u64 {
+        compose(*parent, *child)
+    }
+
+    fn is_flat(own: &Own<Self>) -> bool {
+        parts(own.transform).0 % 2 == 0
+    }
+
+    fn solve(parent: &u64, wanted: &u64, _: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
+        let ((a, b), (c, d)) = (parts(*parent), parts(*wanted));
+        if a % 2 == 0 {
+            return Err(Misfit::Singular(f32::INFINITY));
+        }
+        // Newton's iteration doubles the correct digits of an inverse modulo a power of two.
+        let mut inverse = a;
+        for _ in 0..5 {
+            inverse = inverse.wrapping_mul(2u32.wrapping_sub(a.wrapping_mul(inverse)));
+        }
+        Ok(Own::trs(pose(inverse.wrapping_mul(c), inverse.wrapping_mul(d.wrapping_sub(b)))))
+    }
+}

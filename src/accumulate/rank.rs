@@ -1,0 +1,132 @@
+//! Whether a matrix is exactly singular, decided without rounding.
+
+use glam::DMat3;
+
+/// Whether the determinant is exactly zero.
+///
+/// The six products of the determinant are written as sums of float64 numbers without error (the
+/// product of two is a rounded product and its rounding error, which is a float64 number too:
+/// T. J. Dekker, 1971), and those terms are added without error (a growing expansion: J. R. Shewchuk,
+/// 1997). Columns are scaled by powers of two first, which changes neither the answer nor a digit.
+pub(crate) fn is_rank_deficient(m: DMat3) -> bool {
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|column| {
+        let size = column.abs().max_element();
+        if size > 0.0 { (column * power_of_two_near_reciprocal(size)).to_array() } else { [0.0; 3] }
+    });
+    let mut sum = Expansion::default();
+    for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+        sum.add_product(x[i], y[j], z[k]);
+        sum.add_product(-x[i], y[k], z[j]);
+    }
+    sum.is_zero()
+}
+
+/// A power of two that brings `size` near one; exact for every normal and subnormal float64.
+fn power_of_two_near_reciprocal(size: f64) -> f64 {
+    let exponent = ((size.to_bits() >> 52) & 0x7ff) as i64 - 1023;
+    let clamped = (-exponent).clamp(-1022, 1023);
+    f64::from_bits(((clamped + 1023) as u64) << 52)
+}
+
+/// A sum of float64 numbers that is the exact value; at most six products of four terms each.
+#[derive(Default)]
+struct Expansion {
+    terms: [f64; 24],
+    len: usize,
+}
+
+impl Expansion {
+    fn add_product(&mut self, a: f64, b: f64, c: f64) {
+        let (high, low) = two_product(a, b);
+        for part in [high, low] {
+            let (high, low) = two_product(part, c);
+            self.add(low);
+            self.add(high);
+        }
+    }
+
+    fn add(&mut self, term: f64) {
+        let mut carry = term;
+        for slot in &mut self.terms[..self.len] {
+            let (sum, error) = two_sum(carry, *slot);
+            *slot = error;
+            carry = sum;
+        }
+        self.terms[self.len] = carry;
+        self.len += 1;
+    }
+
+    fn is_zero(&self) -> bool {
+        // The terms do not overlap, so that they cancel only by being zero.
+        self.terms[..self.len].iter().all(|&term| term == 0.0)
+    }
+}
+
+/// `a + b` rounded, and what rounding lost (D. E. Knuth).
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let from_b = sum - a;
+    (sum, (a - (sum - from_b)) + (b - from_b))
+}
+
+/// `a * b` rounded, and what rounding lost (T. J. Dekker, with G. W. Veltkamp's splitting).
+fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let split = |x: f64| {
+        let scaled = 134_217_729.0 * x; // 2^27 + 1
+        let high = scaled - (scaled - x);
+        (high, x - high)
+    };
+    let product = a * b;
+    let ((a_high, a_low), (b_high, b_low)) = (split(a), split(b));
+    (product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DVec3, Mat3, Vec3};
+    use proptest::prelude::*;
+
+    fn columns(x: DVec3, y: DVec3, z: DVec3) -> DMat3 {
+        DMat3::from_cols(x, y, z)
+    }
+
+    proptest! {
+        /// Small whole numbers have an exact determinant in 128 bits to compare with.
+        #[test]
+        fn whole_numbers(m in prop::array::uniform9(-3i32..=3), shift in prop::array::uniform3(-40i32..40)) {
+            let [a, b, c, d, e, f, g, h, i] = m.map(i64::from);
+            let det = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
+            let m = m.map(f64::from);
+            let scaled = |c: [f64; 3], s: i32| DVec3::from_array(c) * 2f64.powi(s);
+            let matrix = columns(
+                scaled([m[0], m[3], m[6]], shift[0]),
+                scaled([m[1], m[4], m[7]], shift[1]),
+                scaled([m[2], m[5], m[8]], shift[2]),
+            );
+            prop_assert_eq!(is_rank_deficient(matrix), det == 0);
+        }
+
+        /// A third column that is an exact sum of the others, with digits far below their own.
+        #[test]
+        fn a_last_digit_decides(a in -1000i32..1000, b in -1000i32..1000, c in 1i32..1000) {
+            let x = DVec3::new(f64::from(a), 1.0, f64::from(c));
+            let y = DVec3::new(3.0, f64::from(b), 7.0);
+            let z = x + y;
+            prop_assert!(is_rank_deficient(columns(x, y, z)));
+            let nudged = DVec3::new(z.x, z.y, f64::from_bits(z.z.to_bits() + 1));
+            let normal = x.cross(y);
+            prop_assume!(normal.z != 0.0 && z.z != 0.0);
+            prop_assert!(!is_rank_deficient(columns(x, y, nudged)));
+        }
+    }
+
+    #[test]
+    fn a_needle_is_not_singular_and_underflow_does_not_make_one() {
+        let needle = Mat3::from_diagonal(Vec3::new(1e-38, 1.0, 1e38));
+        assert!(!is_rank_deficient(needle.as_dmat3()));
+        assert!(!is_rank_deficient(DMat3::from_diagonal(DVec3::splat(1e-200))));
+        assert!(is_rank_deficient(DMat3::from_diagonal(DVec3::new(1.0, 0.0, 1.0))));
+        assert!(is_rank_deficient(DMat3::ZERO));
+    }
+}

@@ -1,0 +1,221 @@
+//! What can go wrong: one type per cause, and one enum per family of operations.
+//!
+//! Every operation that returns one of these left the hierarchy as it was, bit for bit.
+
+use crate::NodeId;
+use thiserror::Error;
+
+/// The id names no node of this hierarchy: the node was removed, or the id is another hierarchy's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("node {node:?} is not in this hierarchy; drop ids of removed nodes")]
+pub struct StaleNode {
+    /// The id that was passed in.
+    pub node: NodeId,
+}
+
+/// An argument holds an infinity or NaN, or would store one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a number is infinite or NaN; pass finite numbers")]
+pub struct NonFinite;
+
+/// A quaternion is not a rotation.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("a quaternion of length {length} is not a rotation; normalize it first")]
+pub struct NotRotation {
+    /// Its length, which should be one and was off by more than 1 %.
+    pub length: f32,
+}
+
+/// The new parent is the node itself or one of its descendants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{parent:?} is {node:?} or below it and cannot become its parent; move {parent:?} out first")]
+pub struct Cycle {
+    /// The node that was to move.
+    pub node: NodeId,
+    /// The parent it was to get.
+    pub parent: NodeId,
+}
+
+/// A parent cannot be inverted, so that no local value gives the wanted world pose.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error(
+    "{parent:?} is flat or nearly so and no local value under it holds the wanted world pose \
+     (a column would be off by {residual:e} of its size); scale it back or keep the local value"
+)]
+pub struct SingularParent {
+    /// The parent under which the pose was wanted.
+    pub parent: NodeId,
+    /// How far the best local value misses, in units of the worst column's largest element.
+    /// Infinite where a scale above is exactly zero.
+    pub residual: f32,
+}
+
+/// Position, rotation and scale cannot hold the node's local matrix, because it shears.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error(
+    "position, rotation and scale cannot hold the local matrix of {node:?} \
+     (a column would be off by {residual:e} of its size); read it as a matrix, or drop_shear first"
+)]
+pub struct NotTrs {
+    /// The node.
+    pub node: NodeId,
+    /// What would be lost, in units of the worst column's largest element.
+    pub residual: f32,
+}
+
+/// An index is larger than the list it points into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("index {index} is out of range; the largest allowed here is {max}")]
+pub struct OutOfRange {
+    /// The index that was passed in.
+    pub index: usize,
+    /// The largest index that would have been accepted.
+    pub max: usize,
+}
+
+/// The arguments do not determine an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the arguments do not determine an answer; keep the target off the eye and up off the view")]
+pub struct Degenerate;
+
+/// The sibling given as a place is not a sibling of the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{sibling:?} is not a sibling of {node:?}; reparent first, or name a child of the same parent")]
+pub struct NotSibling {
+    /// The node that was to move.
+    pub node: NodeId,
+    /// The node that was given as its place.
+    pub sibling: NodeId,
+}
+
+/// Parents given by index form a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("entry {index} of the list is its own ancestor; give parents that lead to None")]
+pub struct ParentsCycle {
+    /// An entry that is its own ancestor, or is below one.
+    pub index: usize,
+}
+
+/// The lists given together differ in length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("lists of {left} and {right} entries were given together; make them equally long")]
+pub struct LengthMismatch {
+    /// Length of the first list.
+    pub left: usize,
+    /// Length of the second list.
+    pub right: usize,
+}
+
+macro_rules! families {
+    ($($(#[$meta:meta])* $name:ident { $($cause:ident),+ $(,)? })+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Error)]
+        #[non_exhaustive]
+        pub enum $name {
+            $(
+                #[doc = concat!("See [`", stringify!($cause), "`].")]
+                #[error(transparent)]
+                $cause(#[from] $cause),
+            )+
+        }
+
+        impl From<$name> for Error {
+            fn from(error: $name) -> Self {
+                match error {
+                    $($name::$cause(cause) => cause.into(),)+
+                }
+            }
+        }
+    )+};
+}
+
+/// Any refusal of this crate, for code that mixes operations under one `?`.
+///
+/// ```
+/// use posetree::{Error, Hierarchy, Keep, NodeId, Transform};
+/// fn arm(h: &mut Hierarchy) -> Result<NodeId, Error> {
+///     let shoulder = h.add_root(Transform::IDENTITY)?;
+///     let hand = h.add_child(shoulder, Transform::IDENTITY)?;
+///     h.reparent(hand, None, Keep::World)?;
+///     Ok(hand)
+/// }
+/// let mut h = Hierarchy::new();
+/// let hand = arm(&mut h)?;
+/// assert!(matches!(h.reparent(hand, Some(hand), Keep::Local).map_err(Error::from), Err(Error::Cycle(_))));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// See [`StaleNode`].
+    #[error(transparent)]
+    StaleNode(#[from] StaleNode),
+    /// See [`NonFinite`].
+    #[error(transparent)]
+    NonFinite(#[from] NonFinite),
+    /// See [`NotRotation`].
+    #[error(transparent)]
+    NotRotation(#[from] NotRotation),
+    /// See [`Cycle`].
+    #[error(transparent)]
+    Cycle(#[from] Cycle),
+    /// See [`SingularParent`].
+    #[error(transparent)]
+    SingularParent(#[from] SingularParent),
+    /// See [`NotTrs`].
+    #[error(transparent)]
+    NotTrs(#[from] NotTrs),
+    /// See [`OutOfRange`].
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// See [`Degenerate`].
+    #[error(transparent)]
+    Degenerate(#[from] Degenerate),
+    /// See [`NotSibling`].
+    #[error(transparent)]
+    NotSibling(#[from] NotSibling),
+    /// See [`ParentsCycle`].
+    #[error(transparent)]
+    ParentsCycle(#[from] ParentsCycle),
+    /// See [`LengthMismatch`].
+    #[error(transparent)]
+    LengthMismatch(#[from] LengthMismatch),
+    /// See [`TransformError`].
+    #[error(transparent)]
+    Transform(#[from] TransformError),
+}
+
+families! {
+    /// Why an insertion was refused. Nothing changed.
+    InsertError { StaleNode, NonFinite, NotRotation, OutOfRange, ParentsCycle, LengthMismatch }
+
+    /// Why a node was not moved or promoted. Nothing changed.
+    ReparentError { StaleNode, OutOfRange, NotSibling, Cycle, SingularParent, NotTrs, NonFinite }
+
+    /// Why a local value was not read or written. Nothing changed.
+    LocalError { StaleNode, NonFinite, NotRotation, NotTrs }
+
+    /// Why a world value was not read or written. Nothing changed.
+    WorldError { StaleNode, NonFinite, NotRotation, SingularParent, NotTrs, Degenerate }
+}
+
+/// Why an operation on [`Transform`](crate::Transform) values was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TransformError {
+    /// A scale component is zero, or so small that its reciprocal overflows.
+    #[error("the transform is flat (a scale component is zero or has no finite reciprocal), so it has no inverse")]
+    Singular,
+    /// An argument does not determine the answer, such as a target on the eye or an up along the view.
+    #[error("the arguments do not determine a rotation; keep the target off the eye and up off the view")]
+    Degenerate,
+    /// The matrix shears, so that no position, rotation and scale can hold it.
+    #[error("position, rotation and scale cannot hold the matrix: a column would be off by {residual:e} of its size")]
+    NotTrs {
+        /// Largest difference over the columns, in units of the column's largest element.
+        residual: f32,
+    },
+    /// A number is infinite or NaN.
+    #[error("a number is not finite")]
+    NonFinite,
+}

@@ -1,0 +1,234 @@
+//! The hierarchy: its columns, and the doors that insert and remove nodes.
+
+mod check;
+mod dirty;
+mod insert;
+mod local;
+mod order;
+mod propagate;
+mod reparent;
+mod walk;
+mod world;
+
+pub use propagate::Worlds;
+pub use reparent::Keep;
+pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, Subtree};
+
+use crate::accumulate::{Accumulate, Components, Matrices, Own};
+use crate::topology::{NONE, Topology};
+use crate::{NodeId, StaleNode};
+use core::fmt;
+use dirty::Marks;
+use local::Locals;
+use order::Order;
+use propagate::WorldRows;
+
+/// A forest of nodes with local poses and cached world poses, whose worlds are products of matrices.
+///
+/// This is the way of glTF, USD, Godot, Unity, three.js and Bevy. See [`HierarchyOf`] for the doors
+/// and [`Matrices`] for the mathematics.
+pub type Hierarchy = HierarchyOf<Matrices>;
+
+/// A forest of nodes whose worlds are positions, rotations and scales accumulated one by one.
+///
+/// This is the way of Unreal's transforms. See [`HierarchyOf`] for the doors and [`Components`] for
+/// the mathematics.
+pub type ComponentHierarchy = HierarchyOf<Components>;
+
+/// A forest of nodes, each with a local pose in its parent's space and a cached world pose.
+///
+/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate.
+///
+/// - **Reads are never stale.** A getter on `&self` is right at once after any edit: while something
+///   is dirty it multiplies down the path from the topmost dirty ancestor, which costs O(depth);
+///   when nothing is dirty it is two loads.
+/// - **[`update`](Self::update) makes reads cheap** and costs what changed. It never decides whether
+///   they are right.
+/// - **An error changes nothing**, not one bit.
+/// - **The same edits give the same bits**, read lazily or after an update, before and after a re-sort.
+///
+/// ```
+/// use posetree::{Hierarchy, Transform, glam::Vec3};
+/// let mut h = Hierarchy::new();
+/// let arm = h.add_root(Transform::from_position(Vec3::new(1.0, 0.0, 0.0)))?;
+/// let hand = h.add_child(arm, Transform::from_position(Vec3::new(0.0, 2.0, 0.0)))?;
+/// assert_eq!(h.world_position(hand)?, Vec3::new(1.0, 2.0, 0.0));
+/// h.set_position(arm, Vec3::new(5.0, 0.0, 0.0))?;
+/// assert_eq!(h.world_position(hand)?, Vec3::new(5.0, 2.0, 0.0)); // no update needed
+/// let worlds = h.update();
+/// assert_eq!(worlds[hand][0][3], 5.0);
+/// # Ok::<(), posetree::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct HierarchyOf<A: Accumulate> {
+    topology: Topology,
+    order: Order,
+    locals: Locals<A>,
+    worlds: WorldRows<A>,
+    marks: Marks,
+}
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Makes an empty hierarchy. Allocates nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            topology: Topology::new(),
+            order: Order::default(),
+            locals: Locals::new(),
+            worlds: WorldRows::new(),
+            marks: Marks::default(),
+        }
+    }
+
+    /// Makes an empty hierarchy with room for `nodes`.
+    ///
+    /// ```
+    /// let h = posetree::Hierarchy::with_capacity(1000);
+    /// assert!(h.is_empty());
+    /// ```
+    #[must_use]
+    pub fn with_capacity(nodes: usize) -> Self {
+        let mut hierarchy = Self::new();
+        hierarchy.reserve(nodes);
+        hierarchy
+    }
+
+    /// Makes room for `additional` more nodes.
+    ///
+    /// # Panics
+    /// If memory or the index space (2³² - 1 nodes) runs out.
+    pub fn reserve(&mut self, additional: usize) {
+        self.topology.reserve(additional);
+        self.order.reserve(additional);
+        self.locals.reserve(additional);
+        self.worlds.reserve(additional);
+        self.marks.reserve(self.order.len() + additional);
+    }
+
+    /// Gives unused memory back, after dropping the rows of removed nodes. O(nodes).
+    pub fn shrink_to_fit(&mut self) {
+        self.optimize();
+        self.topology.shrink_to_fit();
+        self.order.shrink_to_fit();
+        self.locals.shrink_to_fit();
+        self.worlds.shrink_to_fit();
+        self.marks.shrink_to_fit();
+    }
+
+    /// The number of nodes.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// h.add_child(root, Transform::IDENTITY)?;
+    /// assert_eq!(h.len(), 2);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.topology.len()
+    }
+
+    /// Whether there are no nodes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the id names a node that lives in this hierarchy.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// assert!(h.contains(root));
+    /// h.clear();
+    /// assert!(!h.contains(root));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[must_use]
+    pub fn contains(&self, id: NodeId) -> bool {
+        self.topology.contains(id)
+    }
+
+    /// Lays all nodes out in depth-first order now, so that the next updates are linear sweeps.
+    ///
+    /// [`update`](Self::update) does this by itself when edits since the last time have made it worth
+    /// while; call it where a long frame does not matter, such as after loading. Changes no value and
+    /// no id; rows get new numbers. O(nodes).
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let a = h.add_root(Transform::IDENTITY)?;
+    /// let b = h.add_root(Transform::IDENTITY)?;
+    /// let child = h.add_child(a, Transform::IDENTITY)?;
+    /// assert_eq!(h.update().row_of(child)?, 2);
+    /// h.optimize();
+    /// assert_eq!(h.update().row_of(child)?, 1); // right after its parent
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn optimize(&mut self) {
+        let permutation = self.order.sort(&self.topology);
+        self.locals.permute(&permutation);
+        self.worlds.permute(&permutation);
+        self.marks.permute(&permutation);
+    }
+
+    /// Slot and row of a live node.
+    fn at(&self, id: NodeId) -> Result<(u32, u32), StaleNode> {
+        let slot = self.topology.slot(id)?;
+        Ok((slot, self.order.row(slot)))
+    }
+
+    fn own(&self, slot: u32) -> Own<A> {
+        self.locals.own(slot, self.order.row(slot))
+    }
+
+    /// The one door by which a node's own value changes. What is passed in has been checked.
+    fn set_own(&mut self, slot: u32, own: &Own<A>) {
+        let row = self.order.row(slot);
+        self.locals.set(slot, row, own);
+        self.marks.set(row);
+    }
+}
+
+impl<A: Accumulate> Default for HierarchyOf<A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<A: Accumulate> fmt::Debug for HierarchyOf<A> {
+    /// The tree, a line a node: id, then local value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "HierarchyOf<{}> with {} nodes", core::any::type_name::<A>(), self.len())?;
+        let mut depth = 0;
+        let mut at = self.topology.ends(NONE).0;
+        while at != NONE {
+            let own = self.own(at);
+            write!(f, "{:indent$}{:?} ", "", self.topology.live(at), indent = 2 * depth)?;
+            match own.matrix {
+                Some(matrix) => writeln!(f, "{matrix:?}")?,
+                None => writeln!(f, "{:?}", own.transform)?,
+            }
+            let next = self.topology.next_in_forest(at);
+            if next != NONE {
+                let above = self.topology.links(next).parent;
+                if above == at {
+                    depth += 1;
+                } else {
+                    let mut up = self.topology.links(at).parent;
+                    while up != above {
+                        depth -= 1;
+                        up = self.topology.links(up).parent;
+                    }
+                }
+            }
+            at = next;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! One checker of every invariant.
+
+use super::HierarchyOf;
+use crate::accumulate::Accumulate;
+use crate::topology::NONE;
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Asserts every invariant of the structure, for tests. O(nodes).
+    ///
+    /// Links agree both ways, ids with slots, slots with rows; runs hold their subtree, parents first;
+    /// scattered nodes have scattered ancestors; holes are zero; marks agree with their summary and
+    /// counter; local rows with local values; and each world that is not dirty is the product of its
+    /// parent's world and its own local pose, to the bit.
+    ///
+    /// # Panics
+    /// If one does not hold, which is a defect of this crate.
+    #[doc(hidden)]
+    pub fn assert_well_formed(&self) {
+        self.topology.assert_well_formed();
+        self.order.assert_well_formed(&self.topology);
+        let rows = self.order.len();
+        self.marks.assert_well_formed(rows);
+        assert_eq!(self.locals.rows().len(), rows, "local rows");
+        assert_eq!(self.worlds.rows().len(), rows, "world rows");
+        // Dirty from above: a node counts as dirty if one above it is, and parents come first here.
+        let mut stale = alloc::vec![false; rows];
+        let mut at = self.topology.ends(NONE).0;
+        while at != NONE {
+            let row = self.order.row(at);
+            let parent = self.order.parent(row);
+            let local = self.own(at).local();
+            assert!(same(&local, self.locals.row(row)), "local row of slot {at}");
+            stale[row as usize] = self.marks.get(row) || parent != NONE && stale[parent as usize];
+            if !stale[row as usize] {
+                let world = match self.worlds.rows().get(parent as usize) {
+                    Some(above) => A::product(above, &local),
+                    None => A::root(&local),
+                };
+                assert!(same(&world, &self.worlds.rows()[row as usize]), "world row of slot {at}");
+            }
+            at = self.topology.next_in_forest(at);
+        }
+        for row in 0..rows {
+            if self.order.slot(row) == NONE {
+                assert!(!self.marks.get(row as u32), "hole {row} is marked");
+                assert_eq!(*self.locals.row(row as u32), A::HOLE.0, "local of hole {row}");
+                assert_eq!(self.worlds.rows()[row], A::HOLE.1, "world of hole {row}");
+            }
+        }
+    }
+}
+
+/// Equal, or both NaN in the same places: worlds of finite locals can overflow, and `inf - inf` is NaN.
+fn same<T: PartialEq + core::fmt::Debug>(a: &T, b: &T) -> bool {
+    a == b || alloc::format!("{a:?}") == alloc::format!("{b:?}")
+}

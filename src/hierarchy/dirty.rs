@@ -1,0 +1,186 @@
+//! Which rows are dirty: their world, and that of everything below them, waits for an update.
+//! The sole writer of marks.
+
+use super::order::Permutation;
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+const BITS: usize = u64::BITS as usize;
+
+/// A bit per row, and a bit above per 64 rows that is set where one of those is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    words: Vec<u64>,
+    summary: Vec<u64>,
+    count: usize,
+}
+
+impl Marks {
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.words.reserve(rows.div_ceil(BITS).saturating_sub(self.words.len()));
+        let words = rows.div_ceil(BITS);
+        self.summary.reserve(words.div_ceil(BITS).saturating_sub(self.summary.len()));
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.words.shrink_to_fit();
+        self.summary.shrink_to_fit();
+    }
+
+    /// Makes room for marks on that many rows.
+    pub(crate) fn resize(&mut self, rows: usize) {
+        self.words.resize(rows.div_ceil(BITS), 0);
+        self.summary.resize(self.words.len().div_ceil(BITS), 0);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self { words: core::mem::take(&mut self.words), summary: core::mem::take(&mut self.summary), count: 0 };
+        self.words.clear();
+        self.summary.clear();
+    }
+
+    pub(crate) fn is_clean(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn get(&self, row: u32) -> bool {
+        self.words[row as usize / BITS] >> (row as usize % BITS) & 1 == 1
+    }
+
+    pub(crate) fn set(&mut self, row: u32) {
+        let (index, bit) = (row as usize / BITS, 1 << (row as usize % BITS));
+        let word = &mut self.words[index];
+        self.count += usize::from(*word & bit == 0);
+        *word |= bit;
+        self.summary[index / BITS] |= 1 << (index % BITS);
+    }
+
+    pub(crate) fn set_range(&mut self, rows: Range<u32>) {
+        rows.for_each(|row| self.set(row));
+    }
+
+    pub(crate) fn unset(&mut self, row: u32) {
+        self.unset_range(row..row + 1);
+    }
+
+    /// Clears the marks of a stretch of rows, a word at a time.
+    pub(crate) fn unset_range(&mut self, rows: Range<u32>) {
+        if self.count == 0 || rows.is_empty() {
+            return;
+        }
+        let (first, last) = (rows.start as usize / BITS, (rows.end as usize - 1) / BITS);
+        for index in first..=last {
+            let mut mask = u64::MAX;
+            if index == first {
+                mask &= u64::MAX << (rows.start as usize % BITS);
+            }
+            if index == last {
+                mask &= u64::MAX >> (BITS - 1 - (rows.end as usize - 1) % BITS);
+            }
+            let word = &mut self.words[index];
+            self.count -= (*word & mask).count_ones() as usize;
+            *word &= !mask;
+            if *word == 0 {
+                self.summary[index / BITS] &= !(1 << (index % BITS));
+            }
+        }
+    }
+
+    /// The first marked row at or after `row`.
+    pub(crate) fn next(&self, row: u32) -> Option<u32> {
+        if self.count == 0 {
+            return None;
+        }
+        let at = row as usize / BITS;
+        let here = *self.words.get(at)? & u64::MAX << (row as usize % BITS);
+        let (index, word) = if here != 0 {
+            (at, here)
+        } else {
+            let index = next_bit(&self.summary, at + 1)?;
+            (index, self.words[index])
+        };
+        Some((index * BITS) as u32 + word.trailing_zeros())
+    }
+
+    /// Moves the marks with their rows.
+    pub(crate) fn permute(&mut self, order: &Permutation) {
+        let old = core::mem::take(&mut self.words);
+        let count = core::mem::take(&mut self.count);
+        self.summary = Vec::new();
+        self.words = vec![0; order.len().div_ceil(BITS)];
+        self.summary = vec![0; self.words.len().div_ceil(BITS)];
+        if count == 0 {
+            return;
+        }
+        for (new, old_row) in order.iter().enumerate() {
+            if old[old_row as usize / BITS] >> (old_row as usize % BITS) & 1 == 1 {
+                self.set(new as u32);
+            }
+        }
+    }
+
+    pub(crate) fn assert_well_formed(&self, rows: usize) {
+        assert_eq!(self.words.len(), rows.div_ceil(BITS), "words of marks");
+        assert_eq!(self.summary.len(), self.words.len().div_ceil(BITS), "words of the summary");
+        let mut count = 0;
+        for (index, word) in self.words.iter().enumerate() {
+            count += word.count_ones() as usize;
+            let summary = self.summary[index / BITS] >> (index % BITS) & 1 == 1;
+            assert_eq!(summary, *word != 0, "summary of word {index}");
+        }
+        assert_eq!(count, self.count, "marks");
+        if let Some(word) = self.words.last() {
+            let used = rows - (self.words.len() - 1) * BITS;
+            assert!(used == BITS || word >> used == 0, "a mark beyond the last row");
+        }
+    }
+}
+
+/// The first set bit at or after `bit`.
+fn next_bit(words: &[u64], bit: usize) -> Option<usize> {
+    let mut index = bit / BITS;
+    let mut word = *words.get(index)? & u64::MAX << (bit % BITS);
+    while word == 0 {
+        index += 1;
+        word = *words.get(index)?;
+    }
+    Some(index * BITS + word.trailing_zeros() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn marks_are_a_set_of_rows(
+            rows in 1u32..20_000,
+            steps in prop::collection::vec((any::<bool>(), any::<u32>(), 1u32..300), 1..60),
+        ) {
+            let (mut marks, mut model) = (Marks::default(), BTreeSet::new());
+            marks.resize(rows as usize);
+            for (set, at, len) in steps {
+                let stretch = at % rows..(at % rows + len).min(rows);
+                if set {
+                    marks.set_range(stretch.clone());
+                    model.extend(stretch);
+                } else {
+                    marks.unset_range(stretch.clone());
+                    stretch.for_each(|row| { model.remove(&row); });
+                }
+                marks.assert_well_formed(rows as usize);
+                let mut seen = BTreeSet::new();
+                let mut at = 0;
+                while let Some(row) = marks.next(at) {
+                    prop_assert!(marks.get(row));
+                    seen.insert(row);
+                    at = row + 1;
+                }
+                prop_assert_eq!(&seen, &model);
+                prop_assert_eq!(marks.is_clean(), model.is_empty());
+            }
+        }
+    }
+}

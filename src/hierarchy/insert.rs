@@ -1,0 +1,355 @@
+//! Doors that insert and remove nodes.
+
+use super::{HierarchyOf, Keep};
+use crate::accumulate::Accumulate;
+use crate::topology::NONE;
+use crate::{InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode};
+use alloc::{vec, vec::Vec};
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Adds a node without a parent, after the last root. Its local pose is its world pose.
+    ///
+    /// Marks the node dirty. O(1), amortised.
+    ///
+    /// # Errors
+    /// [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation); nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// assert_eq!(h.parent(root)?, None);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn add_root(&mut self, local: A::Transform) -> Result<NodeId, InsertError> {
+        let local = A::admit::<InsertError>(&local)?;
+        Ok(self.insert(NONE, NONE, local))
+    }
+
+    /// Adds a node after the last child of `parent`, with a local pose in the parent's space.
+    ///
+    /// Marks the node dirty. O(1), amortised, plus a climb that stops at the first ancestor that an
+    /// earlier edit has climbed to.
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation); nothing
+    /// changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// assert_eq!(h.parent(child)?, Some(root));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn add_child(&mut self, parent: NodeId, local: A::Transform) -> Result<NodeId, InsertError> {
+        let parent = self.topology.slot(parent)?;
+        let local = A::admit::<InsertError>(&local)?;
+        Ok(self.insert(parent, NONE, local))
+    }
+
+    /// Adds a node as child number `index` of `parent`, or as root number `index` for `None`; those
+    /// from there on move up by one. Local pose in the parent's space.
+    ///
+    /// Marks the node dirty. O(index), amortised.
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation),
+    /// [`OutOfRange`] if there are fewer than `index` children; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let second = h.insert_child_at(Some(root), 0, Transform::IDENTITY)?;
+    /// let first = h.insert_child_at(Some(root), 0, Transform::IDENTITY)?;
+    /// assert!(h.children(root)?.eq([first, second]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn insert_child_at(
+        &mut self,
+        parent: impl Into<Option<NodeId>>,
+        index: usize,
+        local: A::Transform,
+    ) -> Result<NodeId, InsertError> {
+        let parent = self.topology.slot_or_none(parent.into())?;
+        let local = A::admit::<InsertError>(&local)?;
+        let before = self.topology.child_at(parent, index, NONE).map_err(|max| OutOfRange { index, max })?;
+        Ok(self.insert(parent, before, local))
+    }
+
+    /// Adds a node right before `sibling`, under the same parent. Local pose in that parent's space.
+    ///
+    /// Marks the node dirty. O(1), amortised.
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation); nothing
+    /// changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let second = h.add_root(Transform::IDENTITY)?;
+    /// let first = h.insert_before(second, Transform::IDENTITY)?;
+    /// let third = h.insert_after(second, Transform::IDENTITY)?;
+    /// assert!(h.roots().eq([first, second, third]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn insert_before(&mut self, sibling: NodeId, local: A::Transform) -> Result<NodeId, InsertError> {
+        let before = self.topology.slot(sibling)?;
+        let local = A::admit::<InsertError>(&local)?;
+        Ok(self.insert(self.topology.links(before).parent, before, local))
+    }
+
+    /// Adds a node right after `sibling`, under the same parent. Local pose in that parent's space.
+    ///
+    /// Marks the node dirty. O(1), amortised. Example: [`insert_before`](Self::insert_before).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation); nothing
+    /// changed.
+    pub fn insert_after(&mut self, sibling: NodeId, local: A::Transform) -> Result<NodeId, InsertError> {
+        let after = self.topology.slot(sibling)?;
+        let local = A::admit::<InsertError>(&local)?;
+        let links = self.topology.links(after);
+        Ok(self.insert(links.parent, links.next, local))
+    }
+
+    fn insert(&mut self, parent: u32, before: u32, local: A::Transform) -> NodeId {
+        if self.order.is_crowded() {
+            self.optimize();
+        }
+        let slot = self.topology.allocate();
+        self.topology.place(slot, parent, before);
+        let row = self.order.push(slot, parent);
+        self.locals.push(slot, &local);
+        self.worlds.push();
+        self.marks.resize(self.order.len());
+        self.marks.set(row);
+        self.topology.live(slot)
+    }
+
+    /// Adds many nodes at once, as loaders and prefabs do, and returns their ids in the same order.
+    ///
+    /// Entry `i` has the local pose `locals[i]` and hangs under entry `parents[i]`, which may come
+    /// before or after it, or under `parent` where that is `None`. Children are in the order of
+    /// entries, after those that `parent` has. The whole is stored as runs, so that no re-sort is due.
+    ///
+    /// Marks the new nodes dirty. O(entries), amortised.
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`LengthMismatch`], [`NonFinite`](crate::NonFinite),
+    /// [`NotRotation`](crate::NotRotation), [`OutOfRange`] for an entry's parent, [`ParentsCycle`];
+    /// nothing was added.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let ids = h.extend(None, &[Some(1), None, Some(1)], &[Transform::IDENTITY; 3])?;
+    /// assert!(h.children(ids[1])?.eq([ids[0], ids[2]]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn extend(
+        &mut self,
+        parent: impl Into<Option<NodeId>>,
+        parents: &[Option<usize>],
+        locals: &[A::Transform],
+    ) -> Result<Vec<NodeId>, InsertError> {
+        let parent = self.topology.slot_or_none(parent.into())?;
+        if parents.len() != locals.len() {
+            return Err(LengthMismatch { left: parents.len(), right: locals.len() }.into());
+        }
+        let locals = locals.iter().map(A::admit::<InsertError>).collect::<Result<Vec<_>, _>>()?;
+        let order = pre_order(parents)?;
+
+        if self.order.is_crowded() {
+            self.optimize();
+        }
+        self.reserve(locals.len());
+        let slots: Vec<u32> = parents.iter().map(|_| self.topology.allocate()).collect();
+        for (entry, above) in parents.iter().enumerate() {
+            self.topology.place(slots[entry], above.map_or(parent, |above| slots[above]), NONE);
+        }
+        let mut place = vec![0; parents.len()];
+        for (at, &entry) in order.iter().enumerate() {
+            place[entry as usize] = at as u32;
+        }
+        let in_order: Vec<u32> = order.iter().map(|&entry| slots[entry as usize]).collect();
+        let up: Vec<u32> = order
+            .iter()
+            .enumerate()
+            .map(|(at, &entry)| parents[entry as usize].map_or(0, |above| at as u32 - place[above]))
+            .collect();
+        let rows = self.order.push_runs(&in_order, &up, parent);
+        for &entry in &order {
+            self.locals.push(slots[entry as usize], &locals[entry as usize]);
+            self.worlds.push();
+        }
+        self.marks.resize(self.order.len());
+        self.marks.set_range(rows);
+        Ok(slots.iter().map(|&slot| self.topology.live(slot)).collect())
+    }
+
+    /// Removes a node and everything below it, and returns how many nodes that were.
+    ///
+    /// Their ids become stale for good. Marks nothing dirty. O(removed).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// let other = h.add_child(root, Transform::IDENTITY)?;
+    /// assert_eq!(h.remove_subtree(child)?, 1);
+    /// assert!(!h.contains(child) && h.contains(other));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "despawn")]
+    #[doc(alias = "destroy")]
+    pub fn remove_subtree(&mut self, id: NodeId) -> Result<usize, StaleNode> {
+        let root = self.topology.slot(id)?;
+        self.topology.cut(root);
+        let before = self.len();
+        // Children first: a released node's links are gone.
+        let mut at = self.topology.first_in_post_order(root);
+        while at != NONE {
+            let next = self.topology.next_in_post_order(root, at);
+            self.release(at);
+            at = next;
+        }
+        Ok(before - self.len())
+    }
+
+    /// Removes everything below a node, and returns how many nodes that were. The node stays.
+    ///
+    /// Marks nothing dirty. O(removed).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// h.add_child(child, Transform::IDENTITY)?;
+    /// assert_eq!(h.remove_children(root)?, 2);
+    /// assert_eq!(h.len(), 1);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn remove_children(&mut self, id: NodeId) -> Result<usize, StaleNode> {
+        let slot = self.topology.slot(id)?;
+        let mut removed = 0;
+        while let Some(child) = self.topology.id(self.topology.links(slot).first) {
+            removed += self.remove_subtree(child)?;
+        }
+        Ok(removed)
+    }
+
+    /// Removes every node. All ids become stale; memory is kept.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// h.clear();
+    /// assert!(h.is_empty() && !h.contains(root));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn clear(&mut self) {
+        self.topology.clear();
+        self.order.clear();
+        self.locals.clear();
+        self.worlds.clear();
+        self.marks.clear();
+    }
+
+    /// Removes a node and lets its children take its place among its siblings, in their order.
+    ///
+    /// With [`Keep::Local`] the children's local values stay and their worlds change; with
+    /// [`Keep::World`] their worlds stay, shear included, and their locals become `own * local`.
+    /// Needs no inverse, so that a flat node goes as well as any other. Marks the children dirty.
+    /// O(children).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`NotTrs`](crate::NotTrs) naming a child that would shear, with
+    /// [`Keep::WorldTrs`]; [`NonFinite`](crate::NonFinite) if a child's new local value overflows;
+    /// nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let group = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let part = h.add_child(group, Transform::from_position(Vec3::Y))?;
+    /// h.remove_and_promote(group, Keep::World)?;
+    /// assert_eq!(h.parent(part)?, None);
+    /// assert_eq!(h.position(part)?, Vec3::new(1.0, 1.0, 0.0));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn remove_and_promote(&mut self, id: NodeId, keep: Keep) -> Result<(), ReparentError> {
+        let slot = self.topology.slot(id)?;
+        let parent = self.topology.links(slot).parent;
+        let mut children = Vec::new();
+        let mut child = self.topology.links(slot).first;
+        while child != NONE {
+            children.push((child, self.own_under(child, parent, keep)?));
+            child = self.topology.links(child).next;
+        }
+        for (child, own) in &children {
+            self.order.promote(*child, parent);
+            self.set_own(*child, own);
+        }
+        self.topology.replace_by_children(slot);
+        self.release(slot);
+        Ok(())
+    }
+
+    /// Gives back the slot and the row of a node that has been cut.
+    fn release(&mut self, slot: u32) {
+        let row = self.order.vacate(slot);
+        self.locals.vacate(row);
+        self.worlds.vacate(row);
+        self.marks.unset(row);
+        self.topology.release(slot);
+    }
+}
+
+/// The entries in depth-first pre-order: what is laid out as runs.
+fn pre_order(parents: &[Option<usize>]) -> Result<Vec<u32>, InsertError> {
+    // Children as linked lists, built from the back so that they come out in the order of entries.
+    let (mut first, mut next) = (vec![NONE; parents.len()], vec![NONE; parents.len()]);
+    let mut top = NONE;
+    for (entry, above) in parents.iter().enumerate().rev() {
+        let head = match above {
+            None => &mut top,
+            Some(index) => {
+                let max = parents.len() - 1;
+                first.get_mut(*index).ok_or(OutOfRange { index: *index, max })?
+            }
+        };
+        next[entry] = *head;
+        *head = entry as u32;
+    }
+    let mut order = Vec::with_capacity(parents.len());
+    let mut at = top;
+    while at != NONE {
+        order.push(at);
+        let mut up = at;
+        at = first[at as usize];
+        while at == NONE && up != NONE {
+            at = next[up as usize];
+            up = parents[up as usize].map_or(NONE, |above| above as u32);
+        }
+    }
+    if order.len() == parents.len() {
+        return Ok(order);
+    }
+    let mut reached = vec![false; parents.len()];
+    order.iter().for_each(|&entry| reached[entry as usize] = true);
+    let index = reached.iter().position(|&reached| !reached).unwrap_or(0);
+    Err(ParentsCycle { index }.into())
+}

@@ -1,0 +1,319 @@
+//! The local values and their doors. [`Locals`] is the sole writer of that column.
+
+use super::HierarchyOf;
+use super::order::Permutation;
+use crate::accumulate::{Accumulate, Geometry, Misfit, Own};
+use crate::{LocalError, NodeId, NonFinite, NotTrs, StaleNode};
+use alloc::vec::Vec;
+
+/// What nodes own: by slot the transform as set, by row the local pose in the form that sweeps read.
+///
+/// A node that holds a matrix has it in its row; its transform is that matrix taken apart, shear left
+/// out, with the signs of scale that the user typed.
+#[derive(Clone, Debug)]
+pub(super) struct Locals<A: Accumulate> {
+    transforms: Vec<A::Transform>,
+    is_matrix: Vec<bool>,
+    rows: Vec<A::Local>,
+}
+
+impl<A: Accumulate> Locals<A> {
+    pub(super) fn new() -> Self {
+        Self { transforms: Vec::new(), is_matrix: Vec::new(), rows: Vec::new() }
+    }
+
+    pub(super) fn reserve(&mut self, additional: usize) {
+        self.transforms.reserve(additional);
+        self.is_matrix.reserve(additional);
+        self.rows.reserve(additional);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.transforms.shrink_to_fit();
+        self.is_matrix.shrink_to_fit();
+        self.rows.shrink_to_fit();
+    }
+
+    /// Adds a last row, of the node in `slot`.
+    pub(super) fn push(&mut self, slot: u32, transform: &A::Transform) {
+        let slot = slot as usize;
+        if self.transforms.len() <= slot {
+            self.transforms.resize(slot + 1, *transform);
+            self.is_matrix.resize(slot + 1, false);
+        }
+        self.transforms[slot] = *transform;
+        self.is_matrix[slot] = false;
+        self.rows.push(A::local_of(transform));
+    }
+
+    pub(super) fn vacate(&mut self, row: u32) {
+        self.rows[row as usize] = A::HOLE.0;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    pub(super) fn permute(&mut self, order: &Permutation) {
+        self.rows = order.apply(&self.rows);
+    }
+
+    pub(super) fn rows(&self) -> &[A::Local] {
+        &self.rows
+    }
+
+    pub(super) fn row(&self, row: u32) -> &A::Local {
+        &self.rows[row as usize]
+    }
+
+    pub(super) fn transform(&self, slot: u32) -> &A::Transform {
+        &self.transforms[slot as usize]
+    }
+
+    pub(super) fn own(&self, slot: u32, row: u32) -> Own<A> {
+        let matrix = self.is_matrix[slot as usize].then(|| *self.row(row));
+        Own { transform: *self.transform(slot), matrix }
+    }
+
+    pub(super) fn set(&mut self, slot: u32, row: u32, own: &Own<A>) {
+        self.transforms[slot as usize] = own.transform;
+        self.is_matrix[slot as usize] = own.matrix.is_some();
+        self.rows[row as usize] = own.local();
+    }
+}
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Replaces the whole local value: position, rotation and scale in the parent's space. A node that
+    /// held a matrix does not any more.
+    ///
+    /// Marks the node dirty. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation); nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::IDENTITY)?;
+    /// h.set_local(id, Transform::from_position(Vec3::X))?;
+    /// assert_eq!(h.local(id)?, Transform::from_position(Vec3::X));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_local(&mut self, id: NodeId, local: A::Transform) -> Result<(), LocalError> {
+        let slot = self.topology.slot(id)?;
+        let local = A::admit::<LocalError>(&local)?;
+        self.set_own(slot, &Own::trs(local));
+        Ok(())
+    }
+}
+
+impl<A: Geometry> HierarchyOf<A> {
+    /// The local value in the parent's space, bit for bit as it was set.
+    ///
+    /// Of a node that holds a matrix without shear: the matrix taken apart, to within rounding. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`NotTrs`] for a node that holds shear, which
+    /// [`local_matrix`](Self::local_matrix) and [`local_decomposed`](Self::local_decomposed) show.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Keep, LocalError, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let wide = h.add_root(Transform::from_scale(Vec3::new(4.0, 1.0, 1.0)))?;
+    /// let turned = Transform::from_rotation(Quat::from_rotation_z(0.7));
+    /// let id = h.add_child(wide, turned)?;
+    /// assert_eq!(h.local(id)?, turned);
+    /// h.reparent(id, None, Keep::World)?; // still looks stretched, and so holds shear
+    /// assert!(matches!(h.local(id), Err(LocalError::NotTrs(_))));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn local(&self, id: NodeId) -> Result<A::Transform, LocalError> {
+        let slot = self.topology.slot(id)?;
+        Ok(A::as_trs(&self.own(slot)).map_err(|residual| NotTrs { node: id, residual })?)
+    }
+
+    /// The local value in the parent's space as position, rotation, scale and shear. Exact for a
+    /// transform as set; for a matrix to within rounding. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Mat3, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::IDENTITY)?;
+    /// h.set_local_matrix(id, Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.5, 1.0, 0.0), Vec3::Z)))?;
+    /// assert_eq!(h.local_decomposed(id)?.shear, Vec3::new(0.5, 0.0, 0.0));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn local_decomposed(&self, id: NodeId) -> Result<A::Decomposed, StaleNode> {
+        Ok(A::decompose_own(&self.own(self.topology.slot(id)?)))
+    }
+
+    /// The local value in the parent's space as a matrix, which every node has: `T * R * S`, or the
+    /// matrix that was set. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let local = Transform::from_scale(Vec3::new(1.0, 2.0, 3.0));
+    /// let id = h.add_root(local)?;
+    /// assert_eq!(h.local_matrix(id)?, local.to_affine());
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn local_matrix(&self, id: NodeId) -> Result<A::Affine, StaleNode> {
+        Ok(A::export(&self.own(self.topology.slot(id)?)))
+    }
+
+    /// Replaces the local value by a matrix in the parent's space, as an importer of matrix nodes does.
+    ///
+    /// With [`Matrices`](crate::Matrices) the matrix is kept exactly, shear included. With
+    /// [`Components`](crate::Components) it is taken apart. Marks the node dirty. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`]; with `Components` [`NotTrs`] for a matrix that shears; nothing
+    /// changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::IDENTITY)?;
+    /// let matrix = Affine3A::from_scale(Vec3::new(-1.0, 2.0, 0.0));
+    /// h.set_local_matrix(id, matrix)?;
+    /// assert_eq!(h.local_matrix(id)?, matrix);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_local_matrix(&mut self, id: NodeId, matrix: A::Affine) -> Result<(), LocalError> {
+        let slot = self.topology.slot(id)?;
+        let own = A::import(&matrix, &self.own(slot)).map_err(|misfit| match misfit {
+            Misfit::Shear(residual) | Misfit::Singular(residual) => LocalError::from(NotTrs { node: id, residual }),
+            Misfit::NonFinite => NonFinite.into(),
+        })?;
+        self.set_own(slot, &own);
+        Ok(())
+    }
+
+    /// The local position, in the parent's space and units. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    #[doc(alias = "localPosition")]
+    #[doc(alias = "translation")]
+    pub fn position(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
+        Ok(A::position(self.locals.transform(self.topology.slot(id)?)))
+    }
+
+    /// The local rotation, relative to the parent. Of a matrix: its rotation after the X axis. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    #[doc(alias = "localRotation")]
+    #[doc(alias = "quaternion")]
+    pub fn rotation(&self, id: NodeId) -> Result<A::Rotation, StaleNode> {
+        Ok(A::rotation(self.locals.transform(self.topology.slot(id)?)))
+    }
+
+    /// The local scale. Of a matrix: the diagonal of `U` where the matrix is `T * R * U`. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    #[doc(alias = "localScale")]
+    pub fn scale(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
+        Ok(A::scale(self.locals.transform(self.topology.slot(id)?)))
+    }
+
+    /// Sets the local position, in the parent's space and units; all else keeps its bits.
+    ///
+    /// Marks the node dirty. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::IDENTITY)?;
+    /// h.set_position(id, Vec3::X)?;
+    /// h.set_rotation(id, Quat::from_rotation_y(1.0))?;
+    /// h.set_scale(id, Vec3::new(1.0, 0.0, -2.0))?;
+    /// assert_eq!(h.local(id)?, Transform::new(Vec3::X, Quat::from_rotation_y(1.0), Vec3::new(1.0, 0.0, -2.0)));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), LocalError> {
+        let slot = self.topology.slot(id)?;
+        let position = A::check_vector(position)?;
+        self.set_own(slot, &A::with_position(&self.own(slot), position));
+        Ok(())
+    }
+
+    /// Sets the local rotation, relative to the parent; position, scale and shear stay.
+    ///
+    /// Marks the node dirty. O(1). Example: [`set_position`](Self::set_position).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation); nothing changed.
+    pub fn set_rotation(&mut self, id: NodeId, rotation: A::Rotation) -> Result<(), LocalError> {
+        let slot = self.topology.slot(id)?;
+        let rotation = A::admit_rotation::<LocalError>(rotation)?;
+        self.set_own_if_finite(slot, &A::with_rotation(&self.own(slot), rotation))
+    }
+
+    /// Sets the local scale; negative components mirror, zeros flatten. Position, rotation and shear
+    /// stay.
+    ///
+    /// Marks the node dirty. O(1). Example: [`set_position`](Self::set_position).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`]; nothing changed.
+    pub fn set_scale(&mut self, id: NodeId, scale: A::Vector) -> Result<(), LocalError> {
+        let slot = self.topology.slot(id)?;
+        let scale = A::check_vector(scale)?;
+        self.set_own_if_finite(slot, &A::with_scale(&self.own(slot), scale))
+    }
+
+    /// Finite factors can have a product that is not.
+    fn set_own_if_finite(&mut self, slot: u32, own: &Own<A>) -> Result<(), LocalError> {
+        if !A::is_finite(&own.local()) {
+            return Err(NonFinite.into());
+        }
+        self.set_own(slot, own);
+        Ok(())
+    }
+
+    /// Whether position, rotation and scale hold the local value to within rounding, so that
+    /// [`local`](Self::local) returns it. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    pub fn is_trs(&self, id: NodeId) -> Result<bool, StaleNode> {
+        Ok(A::as_trs(&self.own(self.topology.slot(id)?)).is_ok())
+    }
+
+    /// Drops the shear of a local matrix, and returns how far its worst column moved, in units of that
+    /// column's largest element: 0 for a node that held none. The one door that loses something.
+    ///
+    /// Marks the node dirty. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Mat3, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::IDENTITY)?;
+    /// h.set_local_matrix(id, Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.5, 1.0, 0.0), Vec3::Z)))?;
+    /// assert!(!h.is_trs(id)?);
+    /// assert_eq!(h.drop_shear(id)?, 0.5);
+    /// assert_eq!(h.local(id)?, Transform::IDENTITY);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn drop_shear(&mut self, id: NodeId) -> Result<f32, StaleNode> {
+        let slot = self.topology.slot(id)?;
+        let (transform, residual) = A::drop_shear(&self.own(slot));
+        self.set_own(slot, &Own::trs(transform));
+        Ok(residual)
+    }
+}

@@ -1,0 +1,268 @@
+//! In which row each node is stored, and which subtrees are runs. The sole writer of row order.
+//!
+//! A subtree stored as one contiguous stretch of rows, parents first, is a *run*: `span` is the length
+//! of the stretch, and it is swept linearly. The stretch may hold *holes*, rows of removed nodes. A
+//! subtree that is not a run is *scattered* and has span 0. **Scattered nodes have only scattered
+//! ancestors**: whoever breaks a run climbs until it meets a node that is scattered already, which
+//! makes every edit pay for its own damage and nothing else.
+
+use crate::topology::{NONE, Topology};
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+/// For each new row, the row it was before.
+pub(crate) struct Permutation(Vec<u32>);
+
+impl Permutation {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The elements of a column in their new order.
+    pub(crate) fn apply<T: Copy>(&self, column: &[T]) -> Vec<T> {
+        self.iter().map(|old| column[old as usize]).collect()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Order {
+    /// By slot; of free slots: stale.
+    rows: Vec<u32>,
+    /// By row; [`NONE`] for a hole.
+    slots: Vec<u32>,
+    /// By row; [`NONE`] for roots and holes.
+    parents: Vec<u32>,
+    /// By row; 0 for scattered nodes, 1 for holes.
+    spans: Vec<u32>,
+    holes: usize,
+}
+
+impl Order {
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.rows.reserve(additional);
+        self.slots.reserve(additional);
+        self.parents.reserve(additional);
+        self.spans.reserve(additional);
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.rows.shrink_to_fit();
+        self.slots.shrink_to_fit();
+        self.parents.shrink_to_fit();
+        self.spans.shrink_to_fit();
+    }
+
+    /// Rows, holes included.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn row(&self, slot: u32) -> u32 {
+        self.rows[slot as usize]
+    }
+
+    /// [`NONE`] for a hole, and beyond the last row.
+    pub(crate) fn slot(&self, row: usize) -> u32 {
+        self.slots.get(row).copied().unwrap_or(NONE)
+    }
+
+    /// The parent's row; [`NONE`] for roots and holes.
+    pub(crate) fn parent(&self, row: u32) -> u32 {
+        self.parents[row as usize]
+    }
+
+    pub(crate) fn parents(&self) -> &[u32] {
+        &self.parents
+    }
+
+    /// The rows of the node's subtree if that is a run.
+    pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
+        let span = self.spans[row as usize];
+        (span != 0).then(|| row..row + span)
+    }
+
+    /// Appends a node as a run of one.
+    pub(crate) fn push(&mut self, slot: u32, parent: u32) -> u32 {
+        let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+        let row = self.append(slot, parent_row, 1);
+        self.scatter(parent_row);
+        row
+    }
+
+    /// Appends subtrees as runs under `parent`. `slots` are in pre-order; `up` gives each one's distance
+    /// to its parent in that order, 0 for the tops.
+    pub(crate) fn push_runs(&mut self, slots: &[u32], up: &[u32], parent: u32) -> Range<u32> {
+        let start = self.len();
+        let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+        for (&slot, &up) in slots.iter().zip(up) {
+            let parent_row = if up == 0 { parent_row } else { self.len() as u32 - up };
+            self.append(slot, parent_row, 1);
+        }
+        self.add_up_spans(start);
+        self.scatter(parent_row);
+        start as u32..self.len() as u32
+    }
+
+    fn append(&mut self, slot: u32, parent_row: u32, span: u32) -> u32 {
+        let row = self.slots.len() as u32;
+        assert!(row != NONE, "capacity overflow: a hierarchy holds fewer than 2^32 - 1 rows");
+        self.slots.push(slot);
+        self.parents.push(parent_row);
+        self.spans.push(span);
+        if self.rows.len() <= slot as usize {
+            self.rows.resize(slot as usize + 1, NONE);
+        }
+        self.rows[slot as usize] = row;
+        row
+    }
+
+    /// Spans from spans of one, for rows from `start` on that are in pre-order among themselves.
+    fn add_up_spans(&mut self, start: usize) {
+        for row in (start..self.len()).rev() {
+            let parent = self.parents[row] as usize;
+            if parent != NONE as usize && parent >= start {
+                self.spans[parent] += self.spans[row];
+            }
+        }
+    }
+
+    /// Marks a row and all above it as scattered.
+    fn scatter(&mut self, row: u32) {
+        let mut at = row;
+        while at != NONE && self.spans[at as usize] != 0 {
+            self.spans[at as usize] = 0;
+            at = self.parents[at as usize];
+        }
+    }
+
+    /// Hangs a node under another parent; its subtree keeps its rows.
+    pub(crate) fn reparent(&mut self, slot: u32, parent: u32) {
+        let row = self.row(slot);
+        let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+        self.scatter(self.parents[row as usize]);
+        self.parents[row as usize] = parent_row;
+        self.scatter(parent_row);
+    }
+
+    /// Hangs a child under its grandparent, for a parent that is about to go. What was one stretch
+    /// stays one, so that this scatters nothing.
+    pub(crate) fn promote(&mut self, child: u32, grandparent: u32) {
+        let row = self.row(child);
+        self.parents[row as usize] = if grandparent == NONE { NONE } else { self.row(grandparent) };
+    }
+
+    /// Turns a node's row into a hole.
+    pub(crate) fn vacate(&mut self, slot: u32) -> u32 {
+        let row = self.row(slot);
+        self.slots[row as usize] = NONE;
+        self.parents[row as usize] = NONE;
+        self.spans[row as usize] = 1;
+        self.holes += 1;
+        row
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.parents.clear();
+        self.spans.clear();
+        self.holes = 0;
+    }
+
+    /// Whether there are so many holes that dropping them is paid for by the removals.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.holes > 64 && self.holes > self.len() - self.holes
+    }
+
+    /// Lays the whole forest out in pre-order, without holes, and says what moved where.
+    pub(crate) fn sort(&mut self, topology: &Topology) -> Permutation {
+        let mut order = Vec::with_capacity(topology.len());
+        let mut slots = Vec::with_capacity(topology.len());
+        let mut at = topology.ends(NONE).0;
+        while at != NONE {
+            order.push(self.row(at));
+            slots.push(at);
+            at = topology.next_in_forest(at);
+        }
+        let mut moved_to = vec![NONE; self.len()];
+        for (new, &old) in order.iter().enumerate() {
+            moved_to[old as usize] = new as u32;
+            self.rows[slots[new] as usize] = new as u32;
+        }
+        let parents = order.iter().map(|&old| match self.parents[old as usize] {
+            NONE => NONE,
+            parent => moved_to[parent as usize],
+        });
+        self.parents = parents.collect();
+        self.spans = vec![1; slots.len()];
+        self.slots = slots;
+        self.holes = 0;
+        self.add_up_spans(0);
+        Permutation(order)
+    }
+
+    /// Asserts that rows and slots name each other, that parents are the topology's, that runs hold
+    /// exactly their subtree, parents first, and that scattered nodes have scattered ancestors.
+    pub(crate) fn assert_well_formed(&self, topology: &Topology) {
+        assert_eq!(self.len(), self.parents.len());
+        assert_eq!(self.len(), self.spans.len());
+        assert_eq!(self.len() - self.holes, topology.len(), "rows that are no holes");
+        let mut holes = 0;
+        for row in 0..self.len() as u32 {
+            let slot = self.slot(row as usize);
+            if slot == NONE {
+                holes += 1;
+                assert_eq!((self.parent(row), self.spans[row as usize]), (NONE, 1), "hole {row}");
+                continue;
+            }
+            assert_eq!(self.row(slot), row, "row of slot {slot}");
+            assert!(topology.id(slot).is_some(), "row {row} is of no live node");
+            let parent = topology.links(slot).parent;
+            let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+            assert_eq!(self.parent(row), parent_row, "parent of row {row}");
+            if self.spans[row as usize] == 0 && parent_row != NONE {
+                assert_eq!(self.spans[parent_row as usize], 0, "row {row} is scattered and its parent is not");
+            }
+        }
+        assert_eq!(holes, self.holes, "holes");
+        self.assert_runs();
+    }
+
+    /// Every row of a run, holes aside, has its parent in the run and before it, but the first: then
+    /// the run holds descendants only. That it holds all of them: an inner run ends inside the outer
+    /// one, and a child's row is inside its parent's run.
+    fn assert_runs(&self) {
+        for row in 0..self.len() as u32 {
+            let Some(run) = self.run(row) else { continue };
+            assert!(run.end as usize <= self.len(), "run of row {row} ends beyond the last row");
+            let parent = self.parent(row);
+            if parent == NONE {
+                continue;
+            }
+            if let Some(outer) = self.run(parent) {
+                assert!(parent < row && row < outer.end, "row {row} is outside its parent's run or before it");
+                assert!(run.end <= outer.end, "run of row {row} ends beyond its parent's");
+            }
+        }
+        // A stack of the runs a row lies in: the innermost must be the parent's, or a hole's between.
+        let mut open: Vec<Range<u32>> = Vec::new();
+        for row in 0..self.len() as u32 {
+            while open.last().is_some_and(|run| run.end <= row) {
+                open.pop();
+            }
+            if self.slot(row as usize) == NONE {
+                continue;
+            }
+            if let Some(around) = open.last() {
+                let parent = self.parent(row);
+                assert!(parent != NONE && around.contains(&parent), "row {row} is in the run of a stranger");
+            }
+            if let Some(run) = self.run(row) {
+                open.push(run);
+            }
+        }
+    }
+}

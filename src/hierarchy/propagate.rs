@@ -1,0 +1,353 @@
+//! `update()`, the lazy read and the view of clean worlds. The sole writer of world rows.
+
+use super::HierarchyOf;
+use super::dirty::Marks;
+use super::local::Locals;
+use super::order::{Order, Permutation};
+use crate::accumulate::{Accumulate, Matrices};
+use crate::topology::{NONE, Topology};
+use crate::{NodeId, StaleNode};
+use alloc::vec::Vec;
+use core::ops::{Index, Range};
+
+/// How many links may be walked since the last sort, in units of the number of nodes. A link costs a
+/// few times what a row of a sweep costs, and a sort about as much as walking every link three times:
+/// at two, neither walking nor sorting ever costs more than a small multiple of the other.
+const LINKS_PER_NODE: usize = 2;
+
+/// How many rows one update may visit, in units of the number of rows. More than one each is only
+/// possible where parents are stored after their children; without a bound that is quadratic.
+const VISITS_PER_ROW: usize = 2;
+
+/// Below this many of either, sorting is not worth thinking about.
+const SMALL: usize = 256;
+
+/// The world pose of each row. Of a dirty row, and of rows below one, whatever was there last.
+#[derive(Clone, Debug)]
+pub(super) struct WorldRows<A: Accumulate> {
+    rows: Vec<A::Row>,
+    /// Links walked since the last sort.
+    walked: usize,
+}
+
+/// What an update reads, and the marks that it clears.
+struct Sources<'a, A: Accumulate> {
+    topology: &'a Topology,
+    order: &'a Order,
+    locals: &'a Locals<A>,
+    marks: &'a mut Marks,
+}
+
+/// The walk has cost as much as sorting would.
+struct OverBudget;
+
+impl<A: Accumulate> WorldRows<A> {
+    pub(super) fn new() -> Self {
+        Self { rows: Vec::new(), walked: 0 }
+    }
+
+    pub(super) fn reserve(&mut self, additional: usize) {
+        self.rows.reserve(additional);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.rows.shrink_to_fit();
+    }
+
+    /// Makes room for a new last row, which must be marked.
+    pub(super) fn push(&mut self) {
+        self.rows.push(A::HOLE.1);
+    }
+
+    pub(super) fn vacate(&mut self, row: u32) {
+        self.rows[row as usize] = A::HOLE.1;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.walked = 0;
+    }
+
+    pub(super) fn permute(&mut self, order: &Permutation) {
+        self.rows = order.apply(&self.rows);
+        self.walked = 0;
+    }
+
+    /// The rows, for the checker.
+    pub(super) fn rows(&self) -> &[A::Row] {
+        &self.rows
+    }
+
+    /// Recomputes every dirty row and all below it, in row order. Stops where a sort is due, which is
+    /// safe at any point: a mark is only cleared once everything below it has been computed from
+    /// what is above, so that every stale row is dirty or below a dirty one.
+    fn refresh(&mut self, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        let mut visits = 0;
+        let mut at = 0;
+        while let Some(row) = sources.marks.next(at) {
+            at = match sources.order.run(row) {
+                Some(run) => {
+                    let stretch = adjoining(run, sources);
+                    visits += stretch.len();
+                    self.sweep(stretch.clone(), sources);
+                    stretch.end
+                }
+                None => {
+                    self.walk(row, &mut visits, sources)?;
+                    row + 1
+                }
+            };
+            if visits > VISITS_PER_ROW * sources.order.len() + SMALL {
+                return Err(OverBudget);
+            }
+        }
+        Ok(())
+    }
+
+    fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
+        let range = rows.start as usize..rows.end as usize;
+        A::sweep(sources.order.parents(), sources.locals.rows(), &mut self.rows, range);
+        sources.marks.unset_range(rows);
+    }
+
+    /// Recomputes a scattered node and, by links, what is below it; runs below it are swept.
+    fn walk(&mut self, row: u32, visits: &mut usize, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        let top = sources.order.slot(row as usize);
+        let mut at = top;
+        while at != NONE {
+            let row = sources.order.row(at);
+            match sources.order.run(row) {
+                Some(run) => {
+                    *visits += run.len();
+                    self.sweep(run, sources);
+                    at = sources.topology.next_past(top, at);
+                }
+                None => {
+                    *visits += 1;
+                    self.sweep(row..row + 1, sources);
+                    at = sources.topology.next_in_subtree(top, at);
+                }
+            }
+            self.walked += 1;
+            let over = self.walked > LINKS_PER_NODE * sources.topology.len() + SMALL
+                || *visits > VISITS_PER_ROW * sources.order.len() + SMALL;
+            if over && at != NONE {
+                // What this walk has not come to is below its top, which therefore stays dirty.
+                sources.marks.set(sources.order.row(top));
+                return Err(OverBudget);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A dirty run with the dirty runs that follow right after it: one sweep instead of many.
+fn adjoining<A: Accumulate>(run: Range<u32>, sources: &Sources<'_, A>) -> Range<u32> {
+    let mut end = run.end;
+    while (end as usize) < sources.order.len() && sources.marks.get(end) {
+        match sources.order.run(end) {
+            Some(next) => end = next.end,
+            None => break,
+        }
+    }
+    run.start..end
+}
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Recomputes the world poses that edits have made dirty, and gives a view of all of them.
+    ///
+    /// Costs what changed: every dirty node and everything below it is computed once, in the order in
+    /// which it lies in memory. Now and then it re-sorts the rows first, when edits have scattered so
+    /// much that this pays. Getters are right without it; call it once a frame, after the edits.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let child = h.add_child(root, Transform::from_position(Vec3::Y))?;
+    /// let worlds = h.update();
+    /// assert_eq!(worlds[child], [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0]]);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "propagate")]
+    #[doc(alias = "updateMatrixWorld")]
+    pub fn update(&mut self) -> Worlds<'_, A> {
+        loop {
+            let mut sources =
+                Sources { topology: &self.topology, order: &self.order, locals: &self.locals, marks: &mut self.marks };
+            match self.worlds.refresh(&mut sources) {
+                Ok(()) => return Worlds { hierarchy: self },
+                // Sorted, nothing is scattered and every row is visited at most once.
+                Err(OverBudget) => self.optimize(),
+            }
+        }
+    }
+
+    /// A view of all world poses; `None` while anything is dirty.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// h.add_root(Transform::IDENTITY)?;
+    /// assert!(h.worlds().is_none());
+    /// h.update();
+    /// assert_eq!(h.worlds().map(|worlds| worlds.rows().len()), Some(1));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[must_use]
+    pub fn worlds(&self) -> Option<Worlds<'_, A>> {
+        self.marks.is_clean().then_some(Worlds { hierarchy: self })
+    }
+
+    /// Whether the node's cached world pose waits for an update. Reads are right all the same.
+    ///
+    /// O(depth) while anything is dirty.
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// h.update();
+    /// assert!(!h.is_dirty(child)?);
+    /// h.set_local(root, Transform::IDENTITY)?;
+    /// assert!(h.is_dirty(child)?);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn is_dirty(&self, id: NodeId) -> Result<bool, StaleNode> {
+        let (_, row) = self.at(id)?;
+        Ok(self.topmost_dirty(row).is_some())
+    }
+
+    /// The highest dirty row at or above a row, and how many rows lead down to it, itself included.
+    fn topmost_dirty(&self, row: u32) -> Option<(u32, usize)> {
+        if self.marks.is_clean() {
+            return None;
+        }
+        let (mut top, mut steps, mut at) = (None, 0, row);
+        while at != NONE {
+            steps += 1;
+            if self.marks.get(at) {
+                top = Some((at, steps));
+            }
+            at = self.order.parent(at);
+        }
+        top
+    }
+
+    /// The world pose of a row, computed down from the topmost dirty row above it: the same products
+    /// in the same order as a sweep, and so the same bits.
+    pub(super) fn fresh(&self, row: u32) -> A::Row {
+        let Some((top, steps)) = self.topmost_dirty(row) else {
+            return self.worlds.rows[row as usize];
+        };
+        let mut short = [0; 32];
+        let mut long = Vec::new();
+        let path = match short.get_mut(..steps) {
+            Some(path) => path,
+            None => {
+                long.resize(steps, 0);
+                &mut long[..]
+            }
+        };
+        let mut at = row;
+        for place in path.iter_mut().rev() {
+            *place = at;
+            at = self.order.parent(at);
+        }
+        let mut world = match self.worlds.rows.get(self.order.parent(top) as usize) {
+            Some(above) => A::product(above, self.locals.row(top)),
+            None => A::root(self.locals.row(top)),
+        };
+        for &row in &path[1..] {
+            world = A::product(&world, self.locals.row(row));
+        }
+        world
+    }
+}
+
+/// The world poses of a hierarchy in which nothing is dirty.
+///
+/// Cheap to copy and to share between threads. Rows are what instance buffers take: contiguous, the
+/// rows of removed nodes all zero, which draws as nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Worlds<'a, A: Accumulate = Matrices> {
+    hierarchy: &'a HierarchyOf<A>,
+}
+
+impl<'a, A: Accumulate> Worlds<'a, A> {
+    /// The world pose of a node. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{ComponentHierarchy, Transform, glam::Vec3};
+    /// let mut h = ComponentHierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// assert_eq!(h.update().get(root)?.position, Vec3::X);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn get(self, id: NodeId) -> Result<&'a A::Row, StaleNode> {
+        let (_, row) = self.hierarchy.at(id)?;
+        Ok(&self.hierarchy.worlds.rows[row as usize])
+    }
+
+    /// All world poses, in the order in which they are stored; the rows of removed nodes are zero.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let first = h.add_root(Transform::IDENTITY)?;
+    /// h.add_root(Transform::IDENTITY)?;
+    /// h.remove_subtree(first)?;
+    /// assert_eq!(h.update().rows()[0], [[0.0; 4]; 3]);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rows(self) -> &'a [A::Row] {
+        &self.hierarchy.worlds.rows
+    }
+
+    /// The row in which a node's world pose is stored. Valid until the hierarchy is edited or updated.
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let worlds = h.update();
+    /// assert_eq!(worlds.id_of_row(worlds.row_of(root)?), Some(root));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn row_of(self, id: NodeId) -> Result<usize, StaleNode> {
+        Ok(self.hierarchy.at(id)?.1 as usize)
+    }
+
+    /// The node whose world pose is stored in a row; `None` for the row of a removed node, and beyond
+    /// the last row. Example: [`row_of`](Self::row_of).
+    #[must_use]
+    pub fn id_of_row(self, row: usize) -> Option<NodeId> {
+        self.hierarchy.topology.id(self.hierarchy.order.slot(row))
+    }
+}
+
+impl<A: Accumulate> Index<NodeId> for Worlds<'_, A> {
+    type Output = A::Row;
+
+    /// The world pose of a node.
+    ///
+    /// # Panics
+    /// If the id is stale; [`get`](Worlds::get) returns an error instead.
+    fn index(&self, id: NodeId) -> &A::Row {
+        match self.get(id) {
+            Ok(row) => row,
+            Err(stale) => panic!("{stale}"),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Doors that move nodes to another parent or place.
+
+use super::HierarchyOf;
+use crate::accumulate::{Accumulate, Misfit, Own, Shear};
+use crate::topology::NONE;
+use crate::{Cycle, NodeId, NonFinite, NotSibling, NotTrs, OutOfRange, ReparentError, SingularParent};
+use alloc::vec::Vec;
+
+/// What a node keeps when its parent changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Keep {
+    /// The local value, bit for bit; the world pose follows the new parent.
+    #[doc(alias = "KeepRelative")]
+    Local,
+    /// The world pose, every element of its matrix. If the new local value shears, the node holds it
+    /// as a matrix.
+    #[doc(alias = "worldPositionStays")]
+    World,
+    /// The world pose, held as position, rotation and scale; an error where these cannot hold it.
+    WorldTrs,
+}
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Hangs a node, with everything below it, under another parent as its last child, or makes it the
+    /// last root for `None`. Returns the parent it had. Under its own parent it becomes the last child.
+    ///
+    /// With [`Keep::World`] the new local value is, for [`Matrices`](crate::Matrices),
+    /// `chain(new)⁻¹ * chain(old) * local`, the chains taken from the lowest common ancestor down, in
+    /// float64, from the local values; for [`Components`](crate::Components) it is
+    /// [`relative_to`](crate::Transform::relative_to) the new parent. With `P` and `W` the chain of
+    /// the new parent and the wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`,
+    /// element by element; and if it still misses the wanted pose, by more than 2⁻¹⁰ of a column's
+    /// largest element, the parent counts as singular.
+    ///
+    /// Marks the node dirty. O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode) for either, [`Cycle`] if the new parent is the node or below it;
+    /// with `World` and `WorldTrs` [`SingularParent`] if the chain of the new parent has an exact zero
+    /// scale or no local value does the job; with `WorldTrs` [`NotTrs`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Keep, ReparentError, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let hand = h.add_root(Transform::from_position(Vec3::new(3.0, 0.0, 0.0)))?;
+    /// let flat = h.add_root(Transform::from_scale(Vec3::new(1.0, 0.0, 1.0)))?;
+    /// let cup = h.add_root(Transform::from_position(Vec3::new(3.0, 1.0, 0.0)))?;
+    ///
+    /// assert_eq!(h.reparent(cup, Some(hand), Keep::World)?, None);
+    /// assert_eq!(h.world_position(cup)?, Vec3::new(3.0, 1.0, 0.0));
+    /// assert_eq!(h.position(cup)?, Vec3::new(0.0, 1.0, 0.0));
+    ///
+    /// assert!(matches!(h.reparent(cup, Some(flat), Keep::World), Err(ReparentError::SingularParent(_))));
+    /// assert!(matches!(h.reparent(hand, Some(cup), Keep::World), Err(ReparentError::Cycle(_))));
+    /// assert_eq!(h.parent(cup)?, Some(hand));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "set_parent")]
+    #[doc(alias = "attach")]
+    pub fn reparent(
+        &mut self,
+        id: NodeId,
+        new_parent: impl Into<Option<NodeId>>,
+        keep: Keep,
+    ) -> Result<Option<NodeId>, ReparentError> {
+        let node = self.topology.slot(id)?;
+        let parent = self.topology.slot_or_none(new_parent.into())?;
+        self.move_to(node, parent, NONE, keep)
+    }
+
+    /// As [`reparent`](Self::reparent), but as child (or root) number `index`, counted without the
+    /// node itself.
+    ///
+    /// Marks the node dirty. O(depth + index).
+    ///
+    /// # Errors
+    /// Those of [`reparent`](Self::reparent), and [`OutOfRange`] if there are fewer than `index` other
+    /// children; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Keep, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let [a, b, c] = [(); 3].map(|()| h.add_root(Transform::IDENTITY).unwrap());
+    /// h.reparent_at(c, None, 1, Keep::Local)?;
+    /// assert!(h.roots().eq([a, c, b]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn reparent_at(
+        &mut self,
+        id: NodeId,
+        new_parent: impl Into<Option<NodeId>>,
+        index: usize,
+        keep: Keep,
+    ) -> Result<Option<NodeId>, ReparentError> {
+        let node = self.topology.slot(id)?;
+        let parent = self.topology.slot_or_none(new_parent.into())?;
+        let before = self.topology.child_at(parent, index, node).map_err(|max| OutOfRange { index, max })?;
+        self.move_to(node, parent, before, keep)
+    }
+
+    /// Makes a node the last root, with everything below it. Returns the parent it had.
+    ///
+    /// Marks the node dirty. O(depth). Needs no inverse: a node leaves a flat parent as any other.
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode); with `WorldTrs` [`NotTrs`]; [`NonFinite`] if the world pose
+    /// overflows; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let hand = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let cup = h.add_child(hand, Transform::from_position(Vec3::Y))?;
+    /// assert_eq!(h.detach(cup, Keep::World)?, Some(hand));
+    /// assert_eq!(h.position(cup)?, Vec3::new(1.0, 1.0, 0.0));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "unparent")]
+    pub fn detach(&mut self, id: NodeId, keep: Keep) -> Result<Option<NodeId>, ReparentError> {
+        self.reparent(id, None, keep)
+    }
+
+    /// Makes every child of a node a root, in order, after the roots there are; all or none.
+    ///
+    /// Marks the children dirty. O(depth · children).
+    ///
+    /// # Errors
+    /// Those of [`detach`](Self::detach) for any of the children; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Keep, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// h.detach_children(root, Keep::World)?;
+    /// assert!(h.roots().eq([root, child]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn detach_children(&mut self, id: NodeId, keep: Keep) -> Result<(), ReparentError> {
+        let slot = self.topology.slot(id)?;
+        let mut children = Vec::new();
+        let mut child = self.topology.links(slot).first;
+        while child != NONE {
+            children.push((child, self.own_under(child, NONE, keep)?));
+            child = self.topology.links(child).next;
+        }
+        for (child, own) in &children {
+            self.commit_move(*child, NONE, NONE, own);
+        }
+        Ok(())
+    }
+
+    /// Moves a node right before one of its siblings. Changes no pose and marks nothing dirty. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode) for either, [`NotSibling`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let [a, b, c] = [(); 3].map(|()| h.add_root(Transform::IDENTITY).unwrap());
+    /// h.move_before(c, a)?;
+    /// assert!(h.roots().eq([c, a, b]));
+    /// h.move_after(c, a)?;
+    /// assert!(h.roots().eq([a, c, b]));
+    /// h.move_to_index(a, 2)?;
+    /// assert!(h.roots().eq([c, b, a]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn move_before(&mut self, id: NodeId, sibling: NodeId) -> Result<(), ReparentError> {
+        let (node, before) = self.sibling_slots(id, sibling)?;
+        if node != before {
+            self.move_among_siblings(node, before);
+        }
+        Ok(())
+    }
+
+    /// Moves a node right after one of its siblings. Changes no pose and marks nothing dirty. O(1).
+    /// Example: [`move_before`](Self::move_before).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode) for either, [`NotSibling`]; nothing changed.
+    pub fn move_after(&mut self, id: NodeId, sibling: NodeId) -> Result<(), ReparentError> {
+        let (node, after) = self.sibling_slots(id, sibling)?;
+        let before = self.topology.links(after).next;
+        if node != after && node != before {
+            self.move_among_siblings(node, before);
+        }
+        Ok(())
+    }
+
+    /// Moves a node to place `index` among its siblings, counted without the node itself. Changes no
+    /// pose and marks nothing dirty. O(index). Example: [`move_before`](Self::move_before).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode), [`OutOfRange`]; nothing changed.
+    #[doc(alias = "SetSiblingIndex")]
+    pub fn move_to_index(&mut self, id: NodeId, index: usize) -> Result<(), ReparentError> {
+        let node = self.topology.slot(id)?;
+        let parent = self.topology.links(node).parent;
+        let before = self.topology.child_at(parent, index, node).map_err(|max| OutOfRange { index, max })?;
+        self.move_among_siblings(node, before);
+        Ok(())
+    }
+
+    fn sibling_slots(&self, node: NodeId, sibling: NodeId) -> Result<(u32, u32), ReparentError> {
+        let slots = (self.topology.slot(node)?, self.topology.slot(sibling)?);
+        if self.topology.links(slots.0).parent == self.topology.links(slots.1).parent {
+            Ok(slots)
+        } else {
+            Err(NotSibling { node, sibling }.into())
+        }
+    }
+
+    fn move_among_siblings(&mut self, node: u32, before: u32) {
+        let parent = self.topology.links(node).parent;
+        self.topology.cut(node);
+        self.topology.place(node, parent, before);
+    }
+
+    fn move_to(&mut self, node: u32, parent: u32, before: u32, keep: Keep) -> Result<Option<NodeId>, ReparentError> {
+        if parent != NONE && self.topology.is_at_or_above(node, parent) {
+            return Err(Cycle { node: self.topology.live(node), parent: self.topology.live(parent) }.into());
+        }
+        let old = self.topology.links(node).parent;
+        let own = self.own_under(node, parent, keep)?;
+        self.commit_move(node, parent, before, &own);
+        Ok(self.topology.id(old))
+    }
+
+    fn commit_move(&mut self, node: u32, parent: u32, before: u32, own: &Own<A>) {
+        if self.topology.links(node).parent == parent {
+            return self.move_among_siblings(node, before);
+        }
+        self.topology.cut(node);
+        self.topology.place(node, parent, before);
+        self.order.reparent(node, parent);
+        self.set_own(node, own);
+    }
+
+    /// The own value that a node is to have under another parent.
+    pub(super) fn own_under(&self, node: u32, parent: u32, keep: Keep) -> Result<Own<A>, ReparentError> {
+        let own = self.own(node);
+        let old = self.topology.links(node).parent;
+        let shear = match keep {
+            Keep::World if parent != old => Shear::Allowed,
+            Keep::WorldTrs => Shear::Refused,
+            Keep::Local | Keep::World => return Ok(own),
+        };
+        let common = self.topology.common(old, parent);
+        let wanted = A::wide_product(&self.chain(old, common), &A::widen(&own.local()));
+        self.solve::<ReparentError>(node, (parent, common), &wanted, shear)
+    }
+
+    /// The product of the local poses from below `top` down to `slot`, in float64.
+    pub(super) fn chain(&self, slot: u32, top: u32) -> A::Wide {
+        let mut chain = A::WIDE_IDENTITY;
+        let mut at = slot;
+        while at != top {
+            chain = A::wide_product(&A::widen(self.locals.row(self.order.row(at))), &chain);
+            at = self.topology.links(at).parent;
+        }
+        chain
+    }
+
+    /// The own value of `node` that gives it the pose `wanted` under `parent`, both seen from `top`.
+    /// Every door that inverts a parent goes through here, or through its like for positions.
+    pub(super) fn solve<E>(
+        &self,
+        node: u32,
+        (parent, top): (u32, u32),
+        wanted: &A::Wide,
+        shear: Shear,
+    ) -> Result<Own<A>, E>
+    where
+        E: From<SingularParent> + From<NotTrs> + From<NonFinite>,
+    {
+        self.refuse_flat(parent, top)?;
+        let solved = A::solve(&self.chain(parent, top), wanted, &self.own(node), shear);
+        solved.map_err(|misfit| self.refusal(misfit, node, (parent, top)))
+    }
+
+    /// Refuses a chain in which a node's own scale is exactly zero.
+    pub(super) fn refuse_flat(&self, parent: u32, top: u32) -> Result<(), SingularParent> {
+        let mut at = parent;
+        while at != top {
+            if A::is_flat(&self.own(at)) {
+                return Err(SingularParent { parent: self.topology.live(parent), residual: f32::INFINITY });
+            }
+            at = self.topology.links(at).parent;
+        }
+        Ok(())
+    }
+
+    /// The error for a pose that `node` cannot have under `parent`, both seen from `top`.
+    pub(super) fn refusal<E>(&self, misfit: Misfit, node: u32, (parent, top): (u32, u32)) -> E
+    where
+        E: From<SingularParent> + From<NotTrs> + From<NonFinite>,
+    {
+        match misfit {
+            // With nothing between to invert, the pose itself overflows.
+            Misfit::Singular(_) if parent == top => NonFinite.into(),
+            Misfit::Singular(residual) => SingularParent { parent: self.topology.live(parent), residual }.into(),
+            Misfit::Shear(residual) => NotTrs { node: self.topology.live(node), residual }.into(),
+            Misfit::NonFinite => NonFinite.into(),
+        }
+    }
+}

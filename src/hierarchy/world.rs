@@ -1,0 +1,260 @@
+//! Doors that read and write world poses. Writers convert to a local value and enter by its door.
+
+use super::HierarchyOf;
+use crate::accumulate::{Accumulate, Geometry, Shear};
+use crate::topology::NONE;
+use crate::{Degenerate, NodeId, SingularParent, StaleNode, WorldError};
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// The world pose: a matrix with [`Matrices`](crate::Matrices), a [`Transform`](crate::Transform)
+    /// with [`Components`](crate::Components).
+    ///
+    /// Right at once after any edit. Two loads when nothing is dirty, else O(depth). Writes nothing.
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let child = h.add_child(root, Transform::from_position(Vec3::X))?;
+    /// assert_eq!(h.world(child)?, Affine3A::from_translation(2.0 * Vec3::X));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "global_transform")]
+    #[doc(alias = "matrixWorld")]
+    #[doc(alias = "localToWorldMatrix")]
+    pub fn world(&self, id: NodeId) -> Result<A::World, StaleNode> {
+        let (_, row) = self.at(id)?;
+        Ok(A::world(&self.fresh(row)))
+    }
+}
+
+impl<A: Geometry> HierarchyOf<A> {
+    /// The world pose as a matrix, whichever way poses accumulate. Cost as [`world`](Self::world).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{ComponentHierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// let mut h = ComponentHierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// assert_eq!(h.world_matrix(root)?, Affine3A::from_translation(Vec3::X));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn world_matrix(&self, id: NodeId) -> Result<A::Affine, StaleNode> {
+        Ok(A::matrix(&self.world(id)?))
+    }
+
+    /// The world pose as position, rotation, scale and shear, with the signs of the node's own scale.
+    /// Cost as [`world`](Self::world), and a decomposition.
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_scale(Vec3::new(1.0, -2.0, -1.0)))?;
+    /// let world = h.world_decomposed(root)?;
+    /// assert_eq!((world.transform.scale, world.shear), (Vec3::new(1.0, -2.0, -1.0), Vec3::ZERO));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn world_decomposed(&self, id: NodeId) -> Result<A::Decomposed, StaleNode> {
+        let (slot, row) = self.at(id)?;
+        Ok(A::decompose_world(&A::world(&self.fresh(row)), self.locals.transform(slot)))
+    }
+
+    /// The world position. Cost as [`world`](Self::world).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let turned = Transform::from_rotation(Quat::from_rotation_y(1.0)).with_scale(Vec3::splat(3.0));
+    /// let root = h.add_root(turned)?;
+    /// let child = h.add_child(root, Transform::from_position(Vec3::Y))?;
+    /// assert_eq!(h.world_position(child)?, 3.0 * Vec3::Y);
+    /// assert!(h.world_rotation(child)?.abs_diff_eq(Quat::from_rotation_y(1.0), 1e-6));
+    /// assert!(h.world_scale(child)?.abs_diff_eq(Vec3::splat(3.0), 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn world_position(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
+        Ok(A::world_position(&self.world(id)?))
+    }
+
+    /// The world rotation. With [`Matrices`](crate::Matrices): `R` of `T * R * U`, which keeps the
+    /// direction of the X axis where the world shears. For the direction in which the node looks, which
+    /// shear bends, see [`world_forward`](Self::world_forward). Cost as
+    /// [`world_decomposed`](Self::world_decomposed).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    pub fn world_rotation(&self, id: NodeId) -> Result<A::Rotation, StaleNode> {
+        Ok(A::rotation(&A::parts(&self.world_decomposed(id)?)))
+    }
+
+    /// The world scale. With [`Matrices`](crate::Matrices): the diagonal of `U` of `T * R * U`. Cost as
+    /// [`world_decomposed`](Self::world_decomposed).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    #[doc(alias = "lossyScale")]
+    pub fn world_scale(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
+        Ok(A::scale(&A::parts(&self.world_decomposed(id)?)))
+    }
+
+    /// The unit world direction in which the node's -Z axis points: its true image, sheared and
+    /// mirrored as everything in the node is. Cost as [`world`](Self::world).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_rotation(Quat::from_rotation_y(std::f32::consts::PI)))?;
+    /// assert!(h.world_forward(root)?.abs_diff_eq(Vec3::Z, 1e-6));
+    /// assert!(h.world_right(root)?.abs_diff_eq(-Vec3::X, 1e-6));
+    /// assert!(h.world_up(root)?.abs_diff_eq(Vec3::Y, 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn world_forward(&self, id: NodeId) -> Result<A::Vector, WorldError> {
+        self.world_axis(id, A::FORWARD)
+    }
+
+    /// The unit world direction in which the node's +X axis points. As
+    /// [`world_forward`](Self::world_forward).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
+    pub fn world_right(&self, id: NodeId) -> Result<A::Vector, WorldError> {
+        self.world_axis(id, A::RIGHT)
+    }
+
+    /// The unit world direction in which the node's +Y axis points. As
+    /// [`world_forward`](Self::world_forward).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
+    pub fn world_up(&self, id: NodeId) -> Result<A::Vector, WorldError> {
+        self.world_axis(id, A::UP)
+    }
+
+    fn world_axis(&self, id: NodeId, axis: i8) -> Result<A::Vector, WorldError> {
+        Ok(A::world_axis(&self.world(id)?, axis).ok_or(Degenerate)?)
+    }
+
+    /// The inverse of the world matrix: from world space to the node's. Taken in float64. Cost as
+    /// [`world`](Self::world), and the inverse.
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`SingularParent`] naming the node if its world is flat, or so nearly that
+    /// `world * inverse` is off the identity by more than 2⁻¹⁰ whatever float32 matrix is chosen.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// assert_eq!(h.world_inverse(root)?, Affine3A::from_translation(-Vec3::X));
+    /// h.set_scale(root, Vec3::new(1.0, 0.0, 1.0))?;
+    /// assert!(h.world_inverse(root).is_err());
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "worldToLocalMatrix")]
+    pub fn world_inverse(&self, id: NodeId) -> Result<A::Affine, WorldError> {
+        let inverse = A::inverse(&self.world(id)?);
+        Ok(inverse.map_err(|residual| SingularParent { parent: id, residual })?)
+    }
+
+    /// Sets the world pose from a matrix, shear included: the node's descendants follow.
+    ///
+    /// With [`Matrices`](crate::Matrices) every element of the world matrix is what was asked for, to
+    /// within the law of [`reparent`](Self::reparent); the node holds a matrix where its local value
+    /// shears. With [`Components`](crate::Components) the matrix is taken apart. Marks the node dirty.
+    /// O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`SingularParent`]; with `Components`
+    /// [`NotTrs`](crate::NotTrs) for a matrix that shears; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_scale(Vec3::new(1.0, 2.0, 1.0)))?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// let wanted = Affine3A::from_rotation_translation(Quat::from_rotation_z(0.3), Vec3::ONE);
+    /// h.set_world(child, wanted)?;
+    /// assert!(h.world(child)?.abs_diff_eq(wanted, 1e-6));
+    /// assert!(!h.is_trs(child)?); // it has to undo the parent's stretching
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_world(&mut self, id: NodeId, world: A::Affine) -> Result<(), WorldError> {
+        let slot = self.topology.slot(id)?;
+        let parent = self.topology.links(slot).parent;
+        let wanted = A::widen_matrix(&world, &self.own(slot));
+        let wanted = wanted.map_err(|misfit| self.refusal::<WorldError>(misfit, slot, (parent, NONE)))?;
+        self.set_wide(slot, &wanted)
+    }
+
+    /// Sets world position, rotation and scale at once: the world matrix becomes their `T * R * S`.
+    ///
+    /// Marks the node dirty. O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation),
+    /// [`SingularParent`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// h.set_world_transform(child, Transform::from_position(3.0 * Vec3::X))?;
+    /// assert_eq!(h.position(child)?, 2.0 * Vec3::X);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_world_transform(&mut self, id: NodeId, world: A::Transform) -> Result<(), WorldError> {
+        let slot = self.topology.slot(id)?;
+        let wanted = A::widen_transform(&A::admit::<WorldError>(&world)?);
+        self.set_wide(slot, &wanted)
+    }
+
+    fn set_wide(&mut self, slot: u32, wanted: &A::Wide) -> Result<(), WorldError> {
+        let parent = self.topology.links(slot).parent;
+        let own = self.solve::<WorldError>(slot, (parent, NONE), wanted, Shear::Allowed)?;
+        self.set_own(slot, &own);
+        Ok(())
+    }
+
+    /// Sets the world position; own rotation, scale and shear keep their bits.
+    ///
+    /// Marks the node dirty. O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`SingularParent`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_scale(Vec3::splat(2.0)))?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// h.set_world_position(child, Vec3::X)?;
+    /// assert_eq!(h.position(child)?, 0.5 * Vec3::X);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_world_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), WorldError> {
+        let slot = self.topology.slot(id)?;
+        let position = A::check_vector(position)?;
+        let parent = self.topology.links(slot).parent;
+        self.refuse_flat(parent, NONE)?;
+        let solved = A::solve_position(&self.chain(parent, NONE), position, &self.own(slot));
+        let own = solved.map_err(|misfit| self.refusal::<WorldError>(misfit, slot, (parent, NONE)))?;
+        self.set_own(slot, &own);
+        Ok(())
+    }
+}
