@@ -1,6 +1,7 @@
 //! How the world pose of a child follows from its parent's: the seam between structure and mathematics.
 
 mod components;
+pub(crate) mod geometry;
 #[cfg(test)]
 pub(crate) mod hash;
 mod matrices;
@@ -8,6 +9,7 @@ mod rank;
 mod space3;
 
 pub use components::Components;
+pub(crate) use geometry::Geometry;
 pub use matrices::Matrices;
 
 use crate::{NonFinite, NotRotation};
@@ -84,7 +86,17 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// The own value `x` that solves `parent * x = wanted`, after rounding. `own` is what the node
     /// holds now: kept where it still solves it, and the hint for signs where not.
     #[doc(hidden)]
-    fn solve(parent: &Self::Wide, wanted: &Self::Wide, own: &Own<Self>, shear: Shear) -> Result<Own<Self>, Misfit>;
+    fn solve(parent: &Chain<Self>, wanted: &Self::Wide, own: &Own<Self>, shear: Shear) -> Result<Own<Self>, Misfit>;
+}
+
+/// The product of the local poses from one node down to another.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[allow(unnameable_types, reason = "part of a sealed trait's hidden methods")]
+pub struct Chain<A: Accumulate> {
+    pub wide: A::Wide,
+    /// Whether a node in it is exactly flat, which the product hides in rounding noise.
+    pub flat: bool,
 }
 
 /// What a node owns: its local value.
@@ -128,63 +140,13 @@ pub enum Misfit {
     Shear(f32),
     /// The value overflows.
     NonFinite,
-}
-
-/// The methods behind the doors that speak of vectors, rotations and matrices.
-#[doc(hidden)]
-#[allow(unnameable_types, reason = "bounds of public methods; sealed through Accumulate")]
-pub trait Geometry: Accumulate {
-    /// ±1, ±2, ±3 for ±x, ±y, ±z.
-    const FORWARD: i8;
-    const RIGHT: i8 = 1;
-    const UP: i8 = 2;
-
-    fn check_vector(v: Self::Vector) -> Result<Self::Vector, NonFinite>;
-    fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: Self::Rotation) -> Result<Self::Rotation, E>;
-    fn position(t: &Self::Transform) -> Self::Vector;
-    fn rotation(t: &Self::Transform) -> Self::Rotation;
-    fn scale(t: &Self::Transform) -> Self::Vector;
-    fn parts(d: &Self::Decomposed) -> Self::Transform;
-
-    fn with_position(own: &Own<Self>, position: Self::Vector) -> Own<Self>;
-    fn with_rotation(own: &Own<Self>, rotation: Self::Rotation) -> Own<Self>;
-    fn with_scale(own: &Own<Self>, scale: Self::Vector) -> Own<Self>;
-    /// Takes a matrix as the own value; `own` is the hint for signs.
-    fn import(matrix: &Self::Affine, own: &Own<Self>) -> Result<Own<Self>, Misfit>;
-    fn export(own: &Own<Self>) -> Self::Affine;
-    /// The own value as position, rotation and scale, or what that would lose.
-    fn as_trs(own: &Own<Self>) -> Result<Self::Transform, f32>;
-    /// The own value without shear, and what that loses.
-    fn drop_shear(own: &Own<Self>) -> (Self::Transform, f32);
-    fn decompose_own(own: &Own<Self>) -> Self::Decomposed;
-
-    fn matrix(world: &Self::World) -> Self::Affine;
-    fn world_position(world: &Self::World) -> Self::Vector;
-    /// The world pose taken apart, with the node's own scale as hint for signs.
-    fn decompose_world(world: &Self::World, hint: &Self::Transform) -> Self::Decomposed;
-    /// The unit image of an axis, numbered as above; `None` if it has no direction.
-    fn world_axis(world: &Self::World, axis: i8) -> Option<Self::Vector>;
-    fn inverse(world: &Self::World) -> Result<Self::Affine, f32>;
-
-    fn widen_matrix(matrix: &Self::Affine, own: &Own<Self>) -> Result<Self::Wide, Misfit>;
-    fn widen_transform(transform: &Self::Transform) -> Self::Wide;
-    /// The own value whose world position under `parent` is `position`, all else kept.
-    fn solve_position(parent: &Self::Wide, position: Self::Vector, own: &Own<Self>) -> Result<Own<Self>, Misfit>;
+    /// The arguments leave the value open.
+    Degenerate,
 }
 
 /// The largest misfit of a solved column, in units of its largest element, that still does its job:
 /// 2⁻¹⁰ ≈ 0.001, far above rounding (2⁻²³) and far below a pose that visibly moved.
 pub(crate) const MISFIT: f64 = 1.0 / 1024.0;
-
-/// How far a solved position may be off, beyond [`MISFIT`] of its size, in units of the distance
-/// between the parent's origin and the wanted position: subtracting two float32 positions and turning
-/// the difference leaves at most `√3 u` of each, u = ε/2, and adding it back the same; 4 ε = 8 u.
-pub(crate) const POSITION_MISFIT: f64 = 4.0 * f32::EPSILON as f64;
-
-/// By how much a solved position misses, in units of its size, after what rounding alone explains.
-pub(crate) fn position_misfit(off: f64, wanted: f64, origin: f64) -> f64 {
-    if off <= POSITION_MISFIT * (wanted + origin) { 0.0 } else { off / wanted }
-}
 
 /// Whether a solution does its job.
 pub(crate) fn fits(misfit: f64) -> bool {

@@ -196,7 +196,7 @@ families! {
     LocalError { StaleNode, NonFinite, NotRotation, NotTrs }
 
     /// Why a world value was not read or written. Nothing changed.
-    WorldError { StaleNode, NonFinite, NotRotation, SingularParent, NotTrs, Degenerate }
+    WorldError { StaleNode, NonFinite, NotRotation, SingularParent, NotTrs, Degenerate, LengthMismatch }
 }
 
 /// Why an operation on [`Transform`](crate::Transform) values was refused.

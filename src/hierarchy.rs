@@ -1,17 +1,20 @@
 //! The hierarchy: its columns, and the doors that insert and remove nodes.
 
 mod check;
+mod convert;
 mod dirty;
 mod insert;
 mod local;
 mod order;
 mod propagate;
 mod reparent;
+mod space;
 mod walk;
 mod world;
 
 pub use propagate::Worlds;
 pub use reparent::Keep;
+pub use space::Space;
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, Subtree};
 
 use crate::accumulate::{Accumulate, Components, Matrices, Own};

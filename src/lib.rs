@@ -19,7 +19,7 @@ pub use error::{
 pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, Children, ComponentHierarchy, Descendants, Hierarchy, HierarchyOf, Keep, Leaves,
-    PostOrder, Roots, Siblings, Subtree, Worlds,
+    PostOrder, Roots, Siblings, Space, Subtree, Worlds,
 };
 pub use node_id::NodeId;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};

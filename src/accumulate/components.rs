@@ -1,10 +1,10 @@
 //! Worlds as positions, rotations and scales, each accumulated by itself.
 
-use super::{Accumulate, Geometry, Misfit, Own, Sealed, Shear, fits, larger, position_misfit, space3};
-use crate::transform::decompose::TRS_TOLERANCE;
-use crate::{Decomposed, NonFinite, NotRotation, Transform, decompose_with_hint};
+use super::space3::{self, nearer, position_misfit, scale_misfit};
+use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
+use crate::{Decomposed, NonFinite, NotRotation, Transform};
 use core::ops::Range;
-use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
+use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
 
 /// World poses are [`Transform`]s: `world = parent_world.combine(local)`, part by part.
 ///
@@ -29,9 +29,9 @@ pub struct Components;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(unnameable_types, reason = "an associated type of a sealed trait")]
 pub struct Wide {
-    position: DVec3,
-    rotation: DQuat,
-    scale: DVec3,
+    pub(super) position: DVec3,
+    pub(super) rotation: DQuat,
+    pub(super) scale: DVec3,
 }
 
 impl Sealed for Components {}
@@ -106,28 +106,12 @@ impl Accumulate for Components {
         own.transform.scale.cmpeq(Vec3::ZERO).any()
     }
 
-    fn solve(parent: &Wide, wanted: &Wide, own: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
-        let exact = Wide {
-            position: solve_position(parent, wanted.position),
-            rotation: (parent.rotation.inverse() * wanted.rotation).normalize(),
-            scale: wanted.scale / parent.scale,
-        };
-        // q and -q turn alike: the one nearer to what the node holds keeps a round trip exact.
-        let held = own.transform.rotation.as_dquat();
-        let rotation = if exact.rotation.dot(held) < 0.0 { -exact.rotation } else { exact.rotation };
+    fn solve(parent: &Chain<Self>, wanted: &Wide, own: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
         let transform = Transform {
-            position: exact.position.as_vec3(),
-            rotation: rotation.as_quat(),
-            scale: exact.scale.as_vec3(),
+            position: parent.solve_position(wanted.position)?,
+            rotation: parent.solve_rotation(wanted.rotation, own),
+            scale: parent.solve_scale(wanted.scale)?,
         };
-        let reached = Self::wide_product(parent, &Self::widen(&transform));
-        let misfit = larger(
-            space3::scale_misfit(reached.scale, wanted.scale),
-            misfit_of_position(parent, reached.position, wanted.position),
-        );
-        if !fits(misfit) || !transform.is_finite() {
-            return Err(Misfit::Singular(misfit as f32));
-        }
         Ok(Own::trs(transform))
     }
 }
@@ -145,123 +129,26 @@ fn sweep(parents: &[u32], locals: &[Transform], worlds: &mut [Transform], rows: 
     }
 }
 
-fn solve_position(parent: &Wide, wanted: DVec3) -> DVec3 {
-    (parent.rotation.inverse() * (wanted - parent.position)) / parent.scale
-}
-
-fn misfit_of_position(parent: &Wide, reached: DVec3, wanted: DVec3) -> f64 {
-    position_misfit(
-        (reached - wanted).abs().max_element(),
-        wanted.abs().max_element(),
-        parent.position.abs().max_element(),
-    )
-}
-
-impl Geometry for Components {
-    const FORWARD: i8 = -3;
-
-    fn check_vector(v: Vec3) -> Result<Vec3, NonFinite> {
-        space3::check_vector(v)
+impl Chain<Components> {
+    /// The own position whose world position is `wanted`.
+    pub(super) fn solve_position(&self, wanted: DVec3) -> Result<Vec3, Misfit> {
+        let parent = &self.wide;
+        let position = (parent.rotation.inverse() * (wanted - parent.position)) / parent.scale;
+        let rounded = position.as_vec3();
+        let reached = parent.position + parent.rotation * (parent.scale * rounded.as_dvec3());
+        let misfit = position_misfit(reached, wanted, parent.position);
+        if fits(misfit) && rounded.is_finite() { Ok(rounded) } else { Err(Misfit::Singular(misfit as f32)) }
     }
 
-    fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: Quat) -> Result<Quat, E> {
-        space3::admit_rotation(r)
+    /// The own rotation whose world rotation is `wanted`. Needs no inverse of a scale.
+    pub(super) fn solve_rotation(&self, wanted: DQuat, own: &Own<Components>) -> Quat {
+        nearer((self.wide.rotation.inverse() * wanted).normalize().as_quat(), own.transform.rotation)
     }
 
-    fn position(t: &Transform) -> Vec3 {
-        t.position
-    }
-
-    fn rotation(t: &Transform) -> Quat {
-        t.rotation
-    }
-
-    fn scale(t: &Transform) -> Vec3 {
-        t.scale
-    }
-
-    fn parts(d: &Decomposed) -> Transform {
-        d.transform
-    }
-
-    fn with_position(own: &Own<Self>, position: Vec3) -> Own<Self> {
-        Own::trs(own.transform.with_position(position))
-    }
-
-    fn with_rotation(own: &Own<Self>, rotation: Quat) -> Own<Self> {
-        Own::trs(own.transform.with_rotation(rotation))
-    }
-
-    fn with_scale(own: &Own<Self>, scale: Vec3) -> Own<Self> {
-        Own::trs(own.transform.with_scale(scale))
-    }
-
-    fn import(matrix: &Affine3A, own: &Own<Self>) -> Result<Own<Self>, Misfit> {
-        if !matrix.is_finite() {
-            return Err(Misfit::NonFinite);
-        }
-        let decomposed = decompose_with_hint(matrix, own.transform.scale);
-        let residual = decomposed.residual();
-        if residual <= TRS_TOLERANCE { Ok(Own::trs(decomposed.transform)) } else { Err(Misfit::Shear(residual)) }
-    }
-
-    fn export(own: &Own<Self>) -> Affine3A {
-        own.transform.to_affine()
-    }
-
-    fn as_trs(own: &Own<Self>) -> Result<Transform, f32> {
-        Ok(own.transform)
-    }
-
-    fn drop_shear(own: &Own<Self>) -> (Transform, f32) {
-        (own.transform, 0.0)
-    }
-
-    fn decompose_own(own: &Own<Self>) -> Decomposed {
-        Decomposed { transform: own.transform, shear: Vec3::ZERO }
-    }
-
-    fn matrix(world: &Transform) -> Affine3A {
-        world.to_affine()
-    }
-
-    fn world_position(world: &Transform) -> Vec3 {
-        world.position
-    }
-
-    fn decompose_world(world: &Transform, _: &Transform) -> Decomposed {
-        Decomposed { transform: *world, shear: Vec3::ZERO }
-    }
-
-    fn world_axis(world: &Transform, axis: i8) -> Option<Vec3> {
-        let index = usize::from(axis.unsigned_abs()) - 1;
-        let mut column = Vec3::ZERO;
-        column[index] = world.scale[index];
-        space3::unit_axis(column, axis).map(|direction| world.rotation * direction)
-    }
-
-    fn inverse(world: &Transform) -> Result<Affine3A, f32> {
-        let wide = Self::widen(world);
-        let linear = DMat3::from_quat(wide.rotation) * DMat3::from_diagonal(wide.scale);
-        space3::inverse(&DAffine3 { matrix3: linear, translation: wide.position })
-    }
-
-    fn widen_matrix(matrix: &Affine3A, own: &Own<Self>) -> Result<Wide, Misfit> {
-        Self::import(matrix, own).map(|own| Self::widen(&own.transform))
-    }
-
-    fn widen_transform(transform: &Transform) -> Wide {
-        Self::widen(transform)
-    }
-
-    fn solve_position(parent: &Wide, position: Vec3, own: &Own<Self>) -> Result<Own<Self>, Misfit> {
-        let wanted = position.as_dvec3();
-        let position = solve_position(parent, wanted).as_vec3();
-        let reached = parent.position + parent.rotation * (parent.scale * position.as_dvec3());
-        let misfit = misfit_of_position(parent, reached, wanted);
-        if !fits(misfit) || !position.is_finite() {
-            return Err(Misfit::Singular(misfit as f32));
-        }
-        Ok(Self::with_position(own, position))
+    /// The own scale whose world scale is `wanted`.
+    pub(super) fn solve_scale(&self, wanted: DVec3) -> Result<Vec3, Misfit> {
+        let scale = (wanted / self.wide.scale).as_vec3();
+        let misfit = scale_misfit(self.wide.scale * scale.as_dvec3(), wanted);
+        if fits(misfit) && scale.is_finite() { Ok(scale) } else { Err(Misfit::Singular(misfit as f32)) }
     }
 }

@@ -4,7 +4,7 @@
 //! associative, non-commutative product in which any row that is stale, skipped or taken twice gives
 //! other bits, and which has exact inverses. An even `a` plays the flat node.
 
-use super::{Accumulate, Misfit, Own, Sealed, Shear};
+use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear};
 use crate::{NonFinite, NotRotation};
 use core::ops::Range;
 
@@ -83,9 +83,9 @@ impl Accumulate for Hash {
         parts(own.transform).0 % 2 == 0
     }
 
-    fn solve(parent: &u64, wanted: &u64, _: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
-        let ((a, b), (c, d)) = (parts(*parent), parts(*wanted));
-        if a % 2 == 0 {
+    fn solve(parent: &Chain<Self>, wanted: &u64, _: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
+        let ((a, b), (c, d)) = (parts(parent.wide), parts(*wanted));
+        if parent.flat {
             return Err(Misfit::Singular(f32::INFINITY));
         }
         // Newton's iteration doubles the correct digits of an inverse modulo a power of two.

@@ -1,8 +1,11 @@
-//! What both ways of accumulating share in three dimensions of float32.
+//! What both ways of accumulating share in three dimensions of float32: numbers at the door, solving
+//! in float64, and mapping through a world pose.
 
-use super::{MISFIT, fits, larger};
-use crate::{NonFinite, NotRotation, Transform};
-use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
+use super::geometry::Shared;
+use super::{MISFIT, Misfit, fits, larger};
+use crate::transform::decompose::decompose_linear;
+use crate::{Decomposed, NonFinite, NotRotation, Transform};
+use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Mat4, Quat, Vec3};
 
 /// A quaternion whose length is off by more than this is no rotation.
 const ROTATION_TOLERANCE: f32 = 0.01;
@@ -12,7 +15,17 @@ const ROTATION_TOLERANCE: f32 = 0.01;
 /// is within 4 ε as it is keeps the bits of a value that was read here and is set back.
 const UNIT_TOLERANCE: f32 = 4.0 * f32::EPSILON;
 
-pub(crate) fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(rotation: Quat) -> Result<Quat, E> {
+/// How far a solved position may be off, beyond [`MISFIT`] of its size, in units of the distances of
+/// the parent's origin and of the wanted position: subtracting two float32 positions and turning the
+/// difference leaves at most `√3 u` of each, u = ε/2, and adding it back the same; 4 ε = 8 u.
+const POSITION_MISFIT: f64 = 4.0 * f32::EPSILON as f64;
+
+/// Two directions whose sine is below this are parallel as far as float32 can tell.
+const PARALLEL: f64 = 8.0 * f32::EPSILON as f64;
+
+const _: () = assert!(MISFIT > POSITION_MISFIT, "rounding must not look like a misfit");
+
+pub(super) fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(rotation: Quat) -> Result<Quat, E> {
     if !rotation.is_finite() {
         return Err(NonFinite.into());
     }
@@ -28,7 +41,7 @@ pub(crate) fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(rotation: Q
     }
 }
 
-pub(crate) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
+pub(super) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
     if !transform.position.is_finite() || !transform.scale.is_finite() {
         return Err(NonFinite.into());
     }
@@ -40,41 +53,241 @@ pub(crate) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform:
     Ok(transform)
 }
 
-pub(crate) fn check_vector(v: Vec3) -> Result<Vec3, NonFinite> {
-    if v.is_finite() { Ok(v) } else { Err(NonFinite) }
+/// A quaternion in float64, unit to that precision.
+pub(super) fn wide_rotation(rotation: Quat) -> DQuat {
+    rotation.as_dquat().normalize()
 }
 
-/// The unit vector along a column, or against it where `axis` is negative.
-pub(crate) fn unit_axis(column: Vec3, axis: i8) -> Option<Vec3> {
-    let size = column.abs().max_element();
-    // Dividing first: the square of a tiny column would underflow, of a large one overflow.
-    let direction = (column / size).try_normalize()?;
-    Some(direction * f32::from(axis.signum()))
+/// q and -q turn alike: the one nearer to what a node holds, so that nothing spins between the two.
+pub(super) fn nearer(rotation: Quat, held: Quat) -> Quat {
+    if rotation.dot(held) < 0.0 { -rotation } else { rotation }
 }
 
-/// The inverse of a world matrix in float32, or how far the best one misses: the worst column of
-/// `world * inverse`, in units of the identity's.
-pub(crate) fn inverse(world: &DAffine3) -> Result<Affine3A, f32> {
-    let linear = world.matrix3.inverse();
-    let exact = DAffine3 { matrix3: linear, translation: -(linear * world.translation) };
+pub(super) fn wide_affine(m: &Affine3A) -> DAffine3 {
+    let [x, y, z, t] = [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis, m.translation].map(|c| c.as_dvec3());
+    DAffine3 { matrix3: DMat3::from_cols(x, y, z), translation: t }
+}
+
+/// `parent⁻¹ * wanted`, in float64 and rounded, or how far that misses.
+pub(super) fn solve_affine(flat: bool, parent: &DAffine3, wanted: &DAffine3) -> Result<(DAffine3, Affine3A), Misfit> {
+    if flat {
+        return Err(Misfit::Singular(f32::INFINITY));
+    }
+    let exact = divide(parent, wanted);
     let rounded = exact.as_affine3a();
-    let wide = DMat3::from_cols(
-        rounded.matrix3.x_axis.as_dvec3(),
-        rounded.matrix3.y_axis.as_dvec3(),
-        rounded.matrix3.z_axis.as_dvec3(),
-    );
-    let off = (world.matrix3 * wide - DMat3::IDENTITY).abs();
-    let misfit = off.to_cols_array().into_iter().fold(0.0, larger);
-    if fits(misfit) && rounded.is_finite() { Ok(rounded) } else { Err(misfit as f32) }
+    let misfit = misfit(parent, &wide_affine(&rounded), wanted);
+    if fits(misfit) && rounded.is_finite() { Ok((exact, rounded)) } else { Err(Misfit::Singular(misfit as f32)) }
 }
 
-/// How far two scales are apart, in units of the wanted one.
-pub(crate) fn scale_misfit(got: DVec3, wanted: DVec3) -> f64 {
-    let off = |i: usize| {
-        let off = (got[i] - wanted[i]).abs();
+/// The point `x` for which `parent * x = wanted`, in float64 and rounded, or how far that misses.
+pub(super) fn solve_point(flat: bool, parent: &DAffine3, wanted: DVec3) -> Result<Vec3, Misfit> {
+    if flat {
+        return Err(Misfit::Singular(f32::INFINITY));
+    }
+    let wanted = DAffine3 { matrix3: DMat3::ZERO, translation: wanted };
+    let rounded = divide(parent, &wanted).translation.as_vec3();
+    let reached = parent.transform_point3(rounded.as_dvec3());
+    let misfit = position_misfit(reached, wanted.translation, parent.translation);
+    if fits(misfit) && rounded.is_finite() { Ok(rounded) } else { Err(Misfit::Singular(misfit as f32)) }
+}
+
+/// `parent⁻¹ * wanted`, with one step of refinement: what the first answer misses is solved for and
+/// added, which leaves the error of a needle-shaped parent at the level of one rounding.
+fn divide(parent: &DAffine3, wanted: &DAffine3) -> DAffine3 {
+    let inverse = parent.matrix3.inverse();
+    let offset = wanted.translation - parent.translation;
+    let (linear, translation) = (inverse * wanted.matrix3, inverse * offset);
+    DAffine3 {
+        matrix3: linear + inverse * (wanted.matrix3 - parent.matrix3 * linear),
+        translation: translation + inverse * (offset - parent.matrix3 * translation),
+    }
+}
+
+/// How far `parent * x` misses `wanted`: the worst column, in units of its largest element.
+pub(super) fn misfit(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 {
+    let reached = *parent * *x;
+    let column = |i: usize| {
+        let off = (reached.matrix3.col(i) - wanted.matrix3.col(i)).abs().max_element();
+        if off == 0.0 { 0.0 } else { off / wanted.matrix3.col(i).abs().max_element() }
+    };
+    let linear = larger(larger(column(0), column(1)), column(2));
+    larger(linear, position_misfit(reached.translation, wanted.translation, parent.translation))
+}
+
+/// By how much a solved position misses, in units of its size, beyond what rounding alone explains.
+pub(super) fn position_misfit(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
+    let [off, wanted, origin] = [reached - wanted, wanted, origin].map(|v| v.abs().max_element());
+    if off <= POSITION_MISFIT * (wanted + origin) { 0.0 } else { off / wanted }
+}
+
+/// By how much a solved scale misses, in units of the wanted one.
+pub(super) fn scale_misfit(reached: DVec3, wanted: DVec3) -> f64 {
+    let component = |i: usize| {
+        let off = (reached[i] - wanted[i]).abs();
         if off == 0.0 { 0.0 } else { off / wanted[i].abs() }
     };
-    larger(larger(off(0), off(1)), off(2))
+    larger(larger(component(0), component(1)), component(2))
 }
 
-const _: () = assert!(MISFIT > f32::EPSILON as f64, "rounding must not look like a misfit");
+/// The unit vector along `v`; `None` if it has no direction. Divides by the largest element first: the
+/// square of a tiny vector would underflow, of a large one overflow.
+pub(super) fn unit(v: DVec3) -> Option<DVec3> {
+    (v / v.abs().max_element()).try_normalize()
+}
+
+/// Right-handed axes: the first along `forward`, the second as near to `up` as can be. `None` if
+/// either has no direction, or they have the same.
+pub(super) fn frame(forward: DVec3, up: DVec3) -> Option<DMat3> {
+    let (forward, up) = (unit(forward)?, unit(up)?);
+    let across = up - forward * forward.dot(up);
+    if across.length() <= PARALLEL {
+        return None;
+    }
+    let across = across.normalize();
+    Some(DMat3::from_cols(forward, across, forward.cross(across)))
+}
+
+/// The rotation that turns `from_forward` to `forward` and, about it, `from_up` towards `up`.
+/// `from_up` gives way to another axis where it is along `from_forward`.
+pub(super) fn aim(from_forward: DVec3, from_up: DVec3, forward: DVec3, up: DVec3) -> Result<DMat3, Misfit> {
+    let own = [from_up, DVec3::Y, DVec3::Z].into_iter().find_map(|up| frame(from_forward, up));
+    match (frame(forward, up), own) {
+        (Some(wanted), Some(own)) => Ok(wanted * own.transpose()),
+        _ => Err(Misfit::Degenerate),
+    }
+}
+
+/// Whether a target is on the eye as far as float32 positions can tell: `size` is the sum of the
+/// magnitudes that went into both, and reading one of them rounded each of its terms.
+pub(super) fn coincide(eye: DVec3, target: DVec3, size: f64) -> bool {
+    (target - eye).abs().max_element() <= POSITION_MISFIT * size
+}
+
+/// The error of a solution through a world pose, as how far it misses.
+fn residual<T>(solved: Result<T, Misfit>) -> Result<T, f32> {
+    solved.map_err(|misfit| match misfit {
+        Misfit::Singular(residual) | Misfit::Shear(residual) => residual,
+        Misfit::NonFinite | Misfit::Degenerate => f32::INFINITY,
+    })
+}
+
+/// Refuses a matrix whose image is a plane, a line or a point.
+fn refuse_flat(linear: DMat3) -> Result<(), f32> {
+    if decompose_linear(linear, DVec3::ONE).scale.cmpeq(DVec3::ZERO).any() { Err(f32::INFINITY) } else { Ok(()) }
+}
+
+fn rounded(direction: Option<DVec3>) -> Option<Vec3> {
+    direction.map(|direction| direction.as_vec3())
+}
+
+/// Three dimensions of float32.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[allow(unnameable_types, reason = "an associated type of a sealed trait")]
+pub struct Space3;
+
+impl Shared for Space3 {
+    type Vector = Vec3;
+    type Rotation = Quat;
+    type Affine = Affine3A;
+    type Transform = Transform;
+    type Decomposed = Decomposed;
+    type Wide = DAffine3;
+    type Skin = Mat4;
+
+    const FORWARD: i8 = -3;
+
+    fn check_vector(v: Vec3) -> Result<Vec3, NonFinite> {
+        if v.is_finite() { Ok(v) } else { Err(NonFinite) }
+    }
+
+    fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: Quat) -> Result<Quat, E> {
+        admit_rotation(r)
+    }
+
+    fn position(t: &Transform) -> Vec3 {
+        t.position
+    }
+
+    fn rotation(t: &Transform) -> Quat {
+        t.rotation
+    }
+
+    fn scale(t: &Transform) -> Vec3 {
+        t.scale
+    }
+
+    fn parts(d: &Decomposed) -> Transform {
+        d.transform
+    }
+
+    fn is_mirrored(world: &DAffine3) -> bool {
+        world.matrix3.determinant() < 0.0
+    }
+
+    fn axis(world: &DAffine3, axis: i8) -> Option<Vec3> {
+        let column = world.matrix3.col(usize::from(axis.unsigned_abs()) - 1);
+        rounded(unit(column * f64::from(axis.signum())))
+    }
+
+    fn inverse(world: &DAffine3) -> Result<Affine3A, f32> {
+        residual(solve_affine(false, world, &DAffine3::IDENTITY)).map(|(_, rounded)| rounded)
+    }
+
+    fn map_point(world: &DAffine3, point: Vec3) -> Vec3 {
+        world.transform_point3(point.as_dvec3()).as_vec3()
+    }
+
+    fn map_vector(world: &DAffine3, vector: Vec3) -> Vec3 {
+        world.transform_vector3(vector.as_dvec3()).as_vec3()
+    }
+
+    fn map_direction(world: &DAffine3, vector: Vec3) -> Option<Vec3> {
+        rounded(unit(world.transform_vector3(vector.as_dvec3())))
+    }
+
+    /// Along `M⁻ᵀ n`, whose sign a mirroring `M` keeps right by itself.
+    fn map_normal(world: &DAffine3, normal: Vec3) -> Result<Option<Vec3>, f32> {
+        refuse_flat(world.matrix3)?;
+        Ok(rounded(unit(world.matrix3.inverse().transpose() * normal.as_dvec3())))
+    }
+
+    fn unmap_point(world: &DAffine3, point: Vec3) -> Result<Vec3, f32> {
+        residual(solve_point(false, world, point.as_dvec3()))
+    }
+
+    fn unmap_vector(world: &DAffine3, vector: Vec3) -> Result<Vec3, f32> {
+        let linear = DAffine3 { matrix3: world.matrix3, translation: DVec3::ZERO };
+        residual(solve_point(false, &linear, vector.as_dvec3()))
+    }
+
+    fn unmap_direction(world: &DAffine3, vector: Vec3) -> Result<Option<Vec3>, f32> {
+        let Some(wanted) = unit(vector.as_dvec3()) else { return Ok(None) };
+        let solved = rounded(unit(world.matrix3.inverse() * wanted)).unwrap_or(Vec3::ZERO);
+        let reached = unit(world.matrix3 * solved.as_dvec3()).unwrap_or(DVec3::ZERO);
+        let misfit = (reached - wanted).abs().max_element();
+        if fits(misfit) { Ok(Some(solved)) } else { Err(misfit as f32) }
+    }
+
+    /// Along `Mᵀ n`.
+    fn unmap_normal(world: &DAffine3, normal: Vec3) -> Result<Option<Vec3>, f32> {
+        refuse_flat(world.matrix3)?;
+        Ok(rounded(unit(world.matrix3.transpose() * normal.as_dvec3())))
+    }
+
+    /// Each axis takes the smaller and the larger of the two products of each element (J. Arvo,
+    /// "Transforming axis-aligned bounding boxes", Graphics Gems, 1990).
+    fn map_box(world: &DAffine3, a: Vec3, b: Vec3) -> (Vec3, Vec3) {
+        let (mut low, mut high) = (world.translation, world.translation);
+        for i in 0..3 {
+            let (p, q) = (world.matrix3.col(i) * f64::from(a[i]), world.matrix3.col(i) * f64::from(b[i]));
+            low += p.min(q);
+            high += p.max(q);
+        }
+        (low.as_vec3(), high.as_vec3())
+    }
+
+    fn joint_matrix(world: &DAffine3, inverse_bind: &Affine3A) -> Mat4 {
+        Mat4::from((*world * wide_affine(inverse_bind)).as_affine3a())
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::HierarchyOf;
 use super::order::Permutation;
+use crate::accumulate::geometry::Shared as _;
 use crate::accumulate::{Accumulate, Geometry, Misfit, Own};
 use crate::{LocalError, NodeId, NonFinite, NotTrs, StaleNode};
 use alloc::vec::Vec;
@@ -190,7 +191,7 @@ impl<A: Geometry> HierarchyOf<A> {
         let slot = self.topology.slot(id)?;
         let own = A::import(&matrix, &self.own(slot)).map_err(|misfit| match misfit {
             Misfit::Shear(residual) | Misfit::Singular(residual) => LocalError::from(NotTrs { node: id, residual }),
-            Misfit::NonFinite => NonFinite.into(),
+            Misfit::NonFinite | Misfit::Degenerate => NonFinite.into(),
         })?;
         self.set_own(slot, &own);
         Ok(())
@@ -203,7 +204,7 @@ impl<A: Geometry> HierarchyOf<A> {
     #[doc(alias = "localPosition")]
     #[doc(alias = "translation")]
     pub fn position(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
-        Ok(A::position(self.locals.transform(self.topology.slot(id)?)))
+        Ok(A::Shared::position(self.locals.transform(self.topology.slot(id)?)))
     }
 
     /// The local rotation, relative to the parent. Of a matrix: its rotation after the X axis. O(1).
@@ -213,7 +214,7 @@ impl<A: Geometry> HierarchyOf<A> {
     #[doc(alias = "localRotation")]
     #[doc(alias = "quaternion")]
     pub fn rotation(&self, id: NodeId) -> Result<A::Rotation, StaleNode> {
-        Ok(A::rotation(self.locals.transform(self.topology.slot(id)?)))
+        Ok(A::Shared::rotation(self.locals.transform(self.topology.slot(id)?)))
     }
 
     /// The local scale. Of a matrix: the diagonal of `U` where the matrix is `T * R * U`. O(1).
@@ -222,7 +223,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`StaleNode`].
     #[doc(alias = "localScale")]
     pub fn scale(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
-        Ok(A::scale(self.locals.transform(self.topology.slot(id)?)))
+        Ok(A::Shared::scale(self.locals.transform(self.topology.slot(id)?)))
     }
 
     /// Sets the local position, in the parent's space and units; all else keeps its bits.
@@ -244,7 +245,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     pub fn set_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), LocalError> {
         let slot = self.topology.slot(id)?;
-        let position = A::check_vector(position)?;
+        let position = A::Shared::check_vector(position)?;
         self.set_own(slot, &A::with_position(&self.own(slot), position));
         Ok(())
     }
@@ -257,7 +258,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation); nothing changed.
     pub fn set_rotation(&mut self, id: NodeId, rotation: A::Rotation) -> Result<(), LocalError> {
         let slot = self.topology.slot(id)?;
-        let rotation = A::admit_rotation::<LocalError>(rotation)?;
+        let rotation = A::Shared::admit_rotation::<LocalError>(rotation)?;
         self.set_own_if_finite(slot, &A::with_rotation(&self.own(slot), rotation))
     }
 
@@ -270,7 +271,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`StaleNode`], [`NonFinite`]; nothing changed.
     pub fn set_scale(&mut self, id: NodeId, scale: A::Vector) -> Result<(), LocalError> {
         let slot = self.topology.slot(id)?;
-        let scale = A::check_vector(scale)?;
+        let scale = A::Shared::check_vector(scale)?;
         self.set_own_if_finite(slot, &A::with_scale(&self.own(slot), scale))
     }
 

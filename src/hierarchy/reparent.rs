@@ -1,7 +1,7 @@
 //! Doors that move nodes to another parent or place.
 
 use super::HierarchyOf;
-use crate::accumulate::{Accumulate, Misfit, Own, Shear};
+use crate::accumulate::{Accumulate, Chain, Misfit, Own, Shear};
 use crate::topology::NONE;
 use crate::{Cycle, NodeId, NonFinite, NotSibling, NotTrs, OutOfRange, ReparentError, SingularParent};
 use alloc::vec::Vec;
@@ -249,23 +249,24 @@ impl<A: Accumulate> HierarchyOf<A> {
             Keep::Local | Keep::World => return Ok(own),
         };
         let common = self.topology.common(old, parent);
-        let wanted = A::wide_product(&self.chain(old, common), &A::widen(&own.local()));
+        let wanted = A::wide_product(&self.chain(old, common).wide, &A::widen(&own.local()));
         self.solve::<ReparentError>(node, (parent, common), &wanted, shear)
     }
 
     /// The product of the local poses from below `top` down to `slot`, in float64.
-    pub(super) fn chain(&self, slot: u32, top: u32) -> A::Wide {
-        let mut chain = A::WIDE_IDENTITY;
+    pub(super) fn chain(&self, slot: u32, top: u32) -> Chain<A> {
+        let mut chain = Chain { wide: A::WIDE_IDENTITY, flat: false };
         let mut at = slot;
         while at != top {
-            chain = A::wide_product(&A::widen(self.locals.row(self.order.row(at))), &chain);
+            let own = self.own(at);
+            chain.wide = A::wide_product(&A::widen(&own.local()), &chain.wide);
+            chain.flat |= A::is_flat(&own);
             at = self.topology.links(at).parent;
         }
         chain
     }
 
     /// The own value of `node` that gives it the pose `wanted` under `parent`, both seen from `top`.
-    /// Every door that inverts a parent goes through here, or through its like for positions.
     pub(super) fn solve<E>(
         &self,
         node: u32,
@@ -276,21 +277,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     where
         E: From<SingularParent> + From<NotTrs> + From<NonFinite>,
     {
-        self.refuse_flat(parent, top)?;
         let solved = A::solve(&self.chain(parent, top), wanted, &self.own(node), shear);
         solved.map_err(|misfit| self.refusal(misfit, node, (parent, top)))
-    }
-
-    /// Refuses a chain in which a node's own scale is exactly zero.
-    pub(super) fn refuse_flat(&self, parent: u32, top: u32) -> Result<(), SingularParent> {
-        let mut at = parent;
-        while at != top {
-            if A::is_flat(&self.own(at)) {
-                return Err(SingularParent { parent: self.topology.live(parent), residual: f32::INFINITY });
-            }
-            at = self.topology.links(at).parent;
-        }
-        Ok(())
     }
 
     /// The error for a pose that `node` cannot have under `parent`, both seen from `top`.
@@ -303,7 +291,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             Misfit::Singular(_) if parent == top => NonFinite.into(),
             Misfit::Singular(residual) => SingularParent { parent: self.topology.live(parent), residual }.into(),
             Misfit::Shear(residual) => NotTrs { node: self.topology.live(node), residual }.into(),
-            Misfit::NonFinite => NonFinite.into(),
+            Misfit::NonFinite | Misfit::Degenerate => NonFinite.into(),
         }
     }
 }

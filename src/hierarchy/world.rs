@@ -1,9 +1,10 @@
 //! Doors that read and write world poses. Writers convert to a local value and enter by its door.
 
 use super::HierarchyOf;
-use crate::accumulate::{Accumulate, Geometry, Shear};
+use crate::accumulate::geometry::Shared as _;
+use crate::accumulate::{Accumulate, Chain, Geometry, Misfit, Own, Shear};
 use crate::topology::NONE;
-use crate::{Degenerate, NodeId, SingularParent, StaleNode, WorldError};
+use crate::{Degenerate, NodeId, NonFinite, SingularParent, StaleNode, WorldError};
 
 impl<A: Accumulate> HierarchyOf<A> {
     /// The world pose: a matrix with [`Matrices`](crate::Matrices), a [`Transform`](crate::Transform)
@@ -95,7 +96,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Errors
     /// [`StaleNode`].
     pub fn world_rotation(&self, id: NodeId) -> Result<A::Rotation, StaleNode> {
-        Ok(A::rotation(&A::parts(&self.world_decomposed(id)?)))
+        Ok(A::Shared::rotation(&A::Shared::parts(&self.world_decomposed(id)?)))
     }
 
     /// The world scale. With [`Matrices`](crate::Matrices): the diagonal of `U` of `T * R * U`. Cost as
@@ -105,7 +106,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`StaleNode`].
     #[doc(alias = "lossyScale")]
     pub fn world_scale(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
-        Ok(A::scale(&A::parts(&self.world_decomposed(id)?)))
+        Ok(A::Shared::scale(&A::Shared::parts(&self.world_decomposed(id)?)))
     }
 
     /// The unit world direction in which the node's -Z axis points: its true image, sheared and
@@ -124,7 +125,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn world_forward(&self, id: NodeId) -> Result<A::Vector, WorldError> {
-        self.world_axis(id, A::FORWARD)
+        self.world_axis(id, A::Shared::FORWARD)
     }
 
     /// The unit world direction in which the node's +X axis points. As
@@ -133,7 +134,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Errors
     /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
     pub fn world_right(&self, id: NodeId) -> Result<A::Vector, WorldError> {
-        self.world_axis(id, A::RIGHT)
+        self.world_axis(id, A::Shared::RIGHT)
     }
 
     /// The unit world direction in which the node's +Y axis points. As
@@ -142,11 +143,11 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Errors
     /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
     pub fn world_up(&self, id: NodeId) -> Result<A::Vector, WorldError> {
-        self.world_axis(id, A::UP)
+        self.world_axis(id, A::Shared::UP)
     }
 
     fn world_axis(&self, id: NodeId, axis: i8) -> Result<A::Vector, WorldError> {
-        Ok(A::world_axis(&self.world(id)?, axis).ok_or(Degenerate)?)
+        Ok(A::Shared::axis(&A::wide_matrix(&self.world(id)?), axis).ok_or(Degenerate)?)
     }
 
     /// The inverse of the world matrix: from world space to the node's. Taken in float64. Cost as
@@ -167,7 +168,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     #[doc(alias = "worldToLocalMatrix")]
     pub fn world_inverse(&self, id: NodeId) -> Result<A::Affine, WorldError> {
-        let inverse = A::inverse(&self.world(id)?);
+        let inverse = A::Shared::inverse(&A::wide_matrix(&self.world(id)?));
         Ok(inverse.map_err(|residual| SingularParent { parent: id, residual })?)
     }
 
@@ -179,7 +180,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// O(depth).
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`SingularParent`]; with `Components`
+    /// [`StaleNode`], [`NonFinite`], [`SingularParent`]; with `Components`
     /// [`NotTrs`](crate::NotTrs) for a matrix that shears; nothing changed.
     ///
     /// ```
@@ -194,11 +195,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_world(&mut self, id: NodeId, world: A::Affine) -> Result<(), WorldError> {
-        let slot = self.topology.slot(id)?;
-        let parent = self.topology.links(slot).parent;
-        let wanted = A::widen_matrix(&world, &self.own(slot));
-        let wanted = wanted.map_err(|misfit| self.refusal::<WorldError>(misfit, slot, (parent, NONE)))?;
-        self.set_wide(slot, &wanted)
+        self.edit_in_world(id, |parent, own| A::solve(parent, &A::widen_matrix(&world, own)?, own, Shear::Allowed))
     }
 
     /// Sets world position, rotation and scale at once: the world matrix becomes their `T * R * S`.
@@ -206,7 +203,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// Marks the node dirty. O(depth).
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation),
+    /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation),
     /// [`SingularParent`]; nothing changed.
     ///
     /// ```
@@ -219,16 +216,9 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_world_transform(&mut self, id: NodeId, world: A::Transform) -> Result<(), WorldError> {
-        let slot = self.topology.slot(id)?;
+        self.topology.slot(id)?;
         let wanted = A::widen_transform(&A::admit::<WorldError>(&world)?);
-        self.set_wide(slot, &wanted)
-    }
-
-    fn set_wide(&mut self, slot: u32, wanted: &A::Wide) -> Result<(), WorldError> {
-        let parent = self.topology.links(slot).parent;
-        let own = self.solve::<WorldError>(slot, (parent, NONE), wanted, Shear::Allowed)?;
-        self.set_own(slot, &own);
-        Ok(())
+        self.edit_in_world(id, |parent, own| A::solve(parent, &wanted, own, Shear::Allowed))
     }
 
     /// Sets the world position; own rotation, scale and shear keep their bits.
@@ -236,7 +226,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// Marks the node dirty. O(depth).
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`SingularParent`]; nothing changed.
+    /// [`StaleNode`], [`NonFinite`], [`SingularParent`]; nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
@@ -248,12 +238,83 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_world_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let position = A::Shared::check_vector(position)?;
+        self.edit_in_world(id, |parent, own| A::solve_position(parent, own, position))
+    }
+
+    /// Sets the world rotation by the one own rotation that makes it read back; own position, scale and
+    /// shear keep their bits.
+    ///
+    /// With [`Matrices`](crate::Matrices): for a parent with the linear part `P`, its mirroring moved to
+    /// X, and `V` the wanted rotation, `r = P⁻¹ V U` with `U Uᵀ = Vᵀ P Pᵀ V`, `U` upper triangular. A node
+    /// without shear stays one. With [`Components`](crate::Components): `r = r_p⁻¹ V`, under any parent.
+    /// Works from an own scale of zero; it then shows once the scale is set. Marks the node dirty.
+    /// O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation),
+    /// [`SingularParent`]; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let turned = Transform::from_rotation(Quat::from_rotation_x(0.4));
+    /// let root = h.add_root(turned.with_scale(Vec3::new(1.0, 3.0, 0.5)))?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// let wanted = Quat::from_rotation_y(1.0);
+    /// h.set_world_rotation(child, wanted)?;
+    /// assert!(h.world_rotation(child)?.abs_diff_eq(wanted, 1e-6));
+    /// assert!(h.is_trs(child)?);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_world_rotation(&mut self, id: NodeId, rotation: A::Rotation) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let rotation = A::Shared::admit_rotation::<WorldError>(rotation)?;
+        self.edit_in_world(id, |parent, own| A::solve_rotation(parent, own, rotation))
+    }
+
+    /// Sets the world scale by the one own scale that makes it read back; own position, rotation and
+    /// shear stay.
+    ///
+    /// With [`Matrices`](crate::Matrices): `own_j = s_j / U_jj`, where the parent's linear part times the
+    /// own rotation is `Q U`, `U` upper triangular. With [`Components`](crate::Components):
+    /// `own = s / s_p`. Works from an own scale of zero. Marks the node dirty. O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`]; [`SingularParent`] if the parent is flat, or so
+    /// nearly that the world's rounding hides the scale; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_uniform_scale(3.0))?;
+    /// let child = h.add_child(root, Transform::from_scale(Vec3::ZERO))?;
+    /// h.set_world_scale(child, Vec3::new(1.0, -1.0, 6.0))?;
+    /// assert!(h.scale(child)?.abs_diff_eq(Vec3::new(1.0, -1.0, 6.0) / 3.0, 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_world_scale(&mut self, id: NodeId, scale: A::Vector) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let scale = A::Shared::check_vector(scale)?;
+        self.edit_in_world(id, |parent, own| A::solve_scale(parent, own, scale))
+    }
+
+    /// The door for everything given in world space: computes the own value under the parent's chain,
+    /// then commits it by the local door.
+    pub(super) fn edit_in_world(
+        &mut self,
+        id: NodeId,
+        solve: impl FnOnce(&Chain<A>, &Own<A>) -> Result<Own<A>, Misfit>,
+    ) -> Result<(), WorldError> {
         let slot = self.topology.slot(id)?;
-        let position = A::check_vector(position)?;
         let parent = self.topology.links(slot).parent;
-        self.refuse_flat(parent, NONE)?;
-        let solved = A::solve_position(&self.chain(parent, NONE), position, &self.own(slot));
-        let own = solved.map_err(|misfit| self.refusal::<WorldError>(misfit, slot, (parent, NONE)))?;
+        let own = match solve(&self.chain(parent, NONE), &self.own(slot)) {
+            Ok(own) if A::is_finite(&own.local()) => own,
+            Ok(_) => return Err(NonFinite.into()),
+            Err(Misfit::Degenerate) => return Err(Degenerate.into()),
+            Err(misfit) => return Err(self.refusal(misfit, slot, (parent, NONE))),
+        };
         self.set_own(slot, &own);
         Ok(())
     }

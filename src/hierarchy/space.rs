@@ -1,0 +1,210 @@
+//! Doors that move, turn and aim nodes in a space of one's choice.
+
+use super::HierarchyOf;
+use crate::accumulate::geometry::Shared as _;
+use crate::accumulate::{Geometry, Own};
+use crate::{NodeId, WorldError};
+
+/// The frame in which the arguments of a door are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Space {
+    /// The node's own.
+    #[doc(alias = "Self")]
+    Local,
+    /// The parent's, in which the local value is given. Of a root: the world.
+    Parent,
+    /// The world.
+    World,
+}
+
+impl<A: Geometry> HierarchyOf<A> {
+    /// Moves a node by an offset given in a space; rotation, scale and shear keep their bits.
+    ///
+    /// With `p` and `r` the own position and rotation: [`Space::Local`] `p += r v`, in parent units, the
+    /// own scale not applied; [`Space::Parent`] `p += v`; [`Space::World`] moves the world position by
+    /// `v`. Marks the node dirty. O(1), in world space O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode); [`NonFinite`](crate::NonFinite), also if the sum overflows; in
+    /// world space [`SingularParent`](crate::SingularParent); nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Space, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_scale(Vec3::splat(2.0)))?;
+    /// let child = h.add_child(root, Transform::from_rotation(Quat::from_rotation_z(std::f32::consts::FRAC_PI_2)))?;
+    /// h.translate(child, Vec3::X, Space::Local)?;
+    /// assert!(h.position(child)?.abs_diff_eq(Vec3::Y, 1e-6));
+    /// h.translate(child, 2.0 * Vec3::X, Space::World)?;
+    /// assert!(h.position(child)?.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn translate(&mut self, id: NodeId, offset: A::Vector, space: Space) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let offset = A::Shared::check_vector(offset)?;
+        self.edit_in(id, |own| match space {
+            Space::Local => Some(A::moved_in_local(own, offset)),
+            Space::Parent => Some(A::moved_in_parent(own, offset)),
+            Space::World => None,
+        })
+        .unwrap_or_else(|| self.edit_in_world(id, |parent, own| A::moved_in_world(parent, own, offset)))
+    }
+
+    /// Puts a node at a point given in a space; rotation, scale and shear keep their bits.
+    ///
+    /// [`Space::Local`]: at the point that has these coordinates in the node as it is now, `p + L v`
+    /// with `L` the linear part of the local value; [`Space::Parent`]: sets the local position;
+    /// [`Space::World`]: sets the world position. Marks the node dirty. O(1), in world space O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode); [`NonFinite`](crate::NonFinite), also if the sum overflows; in
+    /// world space [`SingularParent`](crate::SingularParent); nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Space, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::from_position(Vec3::X).with_scale(Vec3::splat(2.0)))?;
+    /// h.set_position_in(id, Vec3::Y, Space::Local)?;
+    /// assert_eq!(h.position(id)?, Vec3::new(1.0, 2.0, 0.0));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_position_in(&mut self, id: NodeId, position: A::Vector, space: Space) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let position = A::Shared::check_vector(position)?;
+        self.edit_in(id, |own| match space {
+            Space::Local => Some(A::placed_in_local(own, position)),
+            Space::Parent => Some(A::with_position(own, position)),
+            Space::World => None,
+        })
+        .unwrap_or_else(|| self.edit_in_world(id, |parent, own| A::solve_position(parent, own, position)))
+    }
+
+    /// Turns a node in place by a rotation given in a space; position and scale keep their bits.
+    ///
+    /// With `r` the own rotation: [`Space::Local`] `r = r q`; [`Space::Parent`] `r = q r`;
+    /// [`Space::World`] makes the world's linear part `Rot(q) * linear`. Under a parent that is a
+    /// rotation or reflection times one factor that is a rotation of `r` too, and the scale keeps its
+    /// bits; under any other it is exact all the same, and the node may hold shear afterwards. (With
+    /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised each
+    /// time, so that any number of calls leaves it one. Marks the node dirty. O(1), in world space
+    /// O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite),
+    /// [`NotRotation`](crate::NotRotation); in world space [`SingularParent`](crate::SingularParent);
+    /// nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Space, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let quarter = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+    /// let root = h.add_root(Transform::from_rotation(quarter))?;
+    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// h.rotate(child, Quat::from_rotation_y(0.5), Space::World)?;
+    /// assert!(h.world_rotation(child)?.abs_diff_eq(Quat::from_rotation_y(0.5) * quarter, 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn rotate(&mut self, id: NodeId, rotation: A::Rotation, space: Space) -> Result<(), WorldError> {
+        self.turn(id, None, rotation, space)
+    }
+
+    /// Turns a node about a point, both given in a space, as if the point were a hinge.
+    ///
+    /// The rotation acts as in [`rotate`](Self::rotate), and the position moves so that the point, seen
+    /// from the node, stays where it is. In [`Space::Local`] the point is in the node's own coordinates,
+    /// own scale applied. Marks the node dirty. O(1), in world space O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode); [`NonFinite`](crate::NonFinite), also if the result overflows;
+    /// [`NotRotation`](crate::NotRotation); in world space [`SingularParent`](crate::SingularParent);
+    /// nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Space, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let door = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let half = Quat::from_rotation_y(std::f32::consts::PI);
+    /// h.rotate_around(door, Vec3::ZERO, half, Space::World)?;
+    /// assert!(h.position(door)?.abs_diff_eq(-Vec3::X, 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "RotateAround")]
+    #[doc(alias = "pivot")]
+    pub fn rotate_around(
+        &mut self,
+        id: NodeId,
+        point: A::Vector,
+        rotation: A::Rotation,
+        space: Space,
+    ) -> Result<(), WorldError> {
+        self.turn(id, Some(point), rotation, space)
+    }
+
+    fn turn(
+        &mut self,
+        id: NodeId,
+        about: Option<A::Vector>,
+        rotation: A::Rotation,
+        space: Space,
+    ) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let about = about.map(A::Shared::check_vector).transpose()?;
+        let rotation = A::Shared::admit_rotation::<WorldError>(rotation)?;
+        self.edit_in(id, |own| match space {
+            Space::Local => Some(A::turned_in_local(own, rotation, about)),
+            Space::Parent => Some(A::turned_in_parent(own, rotation, about)),
+            Space::World => None,
+        })
+        .unwrap_or_else(|| self.edit_in_world(id, |parent, own| A::turned_in_world(parent, own, rotation, about)))
+    }
+
+    /// Turns a node so that the world ray from its position along the image of its -Z axis passes
+    /// through a world point, with its +Y axis as near to the world direction `world_up` as that leaves.
+    ///
+    /// Position, scale and shear stay. With [`Matrices`](crate::Matrices) it aims in the parent's space,
+    /// where target and up are mapped to, so that the ray is right under rotated, scaled, mirrored and
+    /// sheared parents; with [`Components`](crate::Components)
+    /// `r = r_p⁻¹ lookRotation(target - world_position)`. Marks the node dirty. O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite);
+    /// [`Degenerate`](crate::Degenerate) if the target is on the node, up has no length or is along the
+    /// view, or the node's Z axis is scaled to nothing; [`SingularParent`](crate::SingularParent);
+    /// nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let wide = Transform::from_scale(Vec3::new(3.0, 1.0, 1.0)).with_rotation(Quat::from_rotation_y(0.3));
+    /// let root = h.add_root(wide)?;
+    /// let camera = h.add_child(root, Transform::from_position(Vec3::X))?;
+    /// h.look_at(camera, Vec3::new(0.0, 2.0, -5.0), Vec3::Y)?;
+    /// let view = (Vec3::new(0.0, 2.0, -5.0) - h.world_position(camera)?).normalize();
+    /// assert!(h.world_forward(camera)?.abs_diff_eq(view, 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "lookAt")]
+    #[doc(alias = "aim")]
+    pub fn look_at(&mut self, id: NodeId, target: A::Vector, world_up: A::Vector) -> Result<(), WorldError> {
+        self.topology.slot(id)?;
+        let target = A::Shared::check_vector(target)?;
+        let up = A::Shared::check_vector(world_up)?;
+        self.edit_in_world(id, |parent, own| A::aimed(parent, own, target, up))
+    }
+
+    /// Commits what `edit` makes of the own value; `None` if it makes nothing of it.
+    fn edit_in(&mut self, id: NodeId, edit: impl FnOnce(&Own<A>) -> Option<Own<A>>) -> Option<Result<(), WorldError>> {
+        let slot = match self.topology.slot(id) {
+            Ok(slot) => slot,
+            Err(stale) => return Some(Err(stale.into())),
+        };
+        let own = edit(&self.own(slot))?;
+        Some(if A::is_finite(&own.local()) {
+            self.set_own(slot, &own);
+            Ok(())
+        } else {
+            Err(crate::NonFinite.into())
+        })
+    }
+}
