@@ -55,6 +55,10 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     const HOLE: (Self::Local, Self::Row);
     #[doc(hidden)]
     const WIDE_IDENTITY: Self::Wide;
+    /// Whether products associate, so that two poses can be compared from a common ancestor down. Where
+    /// they do not, only what is accumulated from the root down is what reading gives.
+    #[doc(hidden)]
+    const ASSOCIATIVE: bool;
 
     /// Checks the numbers of a transform, and normalises its rotation where it is a little off.
     #[doc(hidden)]

@@ -53,6 +53,8 @@ impl Accumulate for Components {
         (zero, zero)
     };
     const WIDE_IDENTITY: Wide = Wide { position: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+    /// Not where a scale is not uniform: see [`Transform::combine`].
+    const ASSOCIATIVE: bool = false;
 
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
         space3::admit_transform(transform)

@@ -40,6 +40,7 @@ impl Accumulate for Hash {
 
     const HOLE: (u64, u64) = (0, 0);
     const WIDE_IDENTITY: u64 = 1 << 32;
+    const ASSOCIATIVE: bool = true;
 
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &u64) -> Result<u64, E> {
         if *transform == u64::MAX { Err(NonFinite.into()) } else { Ok(*transform) }

@@ -49,6 +49,7 @@ impl Accumulate for Matrices {
 
     const HOLE: (Rows, Rows) = ([[0.0; 4]; 3], [[0.0; 4]; 3]);
     const WIDE_IDENTITY: DAffine3 = DAffine3::IDENTITY;
+    const ASSOCIATIVE: bool = true;
 
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
         space3::admit_transform(transform)

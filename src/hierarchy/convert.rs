@@ -143,7 +143,7 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`] for either; [`SingularParent`] naming `to` if it is flat on the way to the common
-    /// ancestor, or no float32 matrix does the job; [`NonFinite`](crate::NonFinite) if the result overflows.
+    /// ancestor (with `Components`: to the root), or no float32 matrix does the job; [`NonFinite`](crate::NonFinite) if the result overflows.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
@@ -157,7 +157,7 @@ impl<A: Geometry> HierarchyOf<A> {
     #[doc(alias = "GetRelativeTransform")]
     pub fn transform_between(&self, from: NodeId, to: NodeId) -> Result<A::Affine, WorldError> {
         let (from, to) = (self.topology.slot(from)?, self.topology.slot(to)?);
-        let top = self.topology.common(from, to);
+        let top = self.top(from, to);
         let between = A::between(&self.chain(from, top), &self.chain(to, top));
         between.map_err(|misfit| self.refusal(misfit, from, (to, top)))
     }

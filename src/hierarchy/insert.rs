@@ -272,13 +272,15 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// With [`Keep::Local`] the children's local values stay and their worlds change; with
     /// [`Keep::World`] their worlds stay, shear included, and their locals become `own * local`.
-    /// Needs no inverse, so that a flat node goes as well as any other. Marks the children dirty.
-    /// O(children).
+    /// With [`Matrices`](crate::Matrices) that needs no inverse, so that a flat node goes as well as any
+    /// other; [`Components`](crate::Components) do not associate, and take each child's world back into
+    /// the parent's. Marks the children dirty. O(children); to keep worlds, times the depth.
     ///
     /// # Errors
     /// [`StaleNode`]; [`NotTrs`](crate::NotTrs) naming a child that would shear, with
-    /// [`Keep::WorldTrs`]; [`NonFinite`](crate::NonFinite) if a child's new local value overflows;
-    /// nothing changed.
+    /// [`Keep::WorldTrs`]; [`NonFinite`](crate::NonFinite) if a child's new local value overflows; with
+    /// `Components` [`SingularParent`](crate::SingularParent) if the node's parent is flat, or one above
+    /// it; nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};

@@ -28,10 +28,11 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// With [`Keep::World`] the new local value is, for [`Matrices`](crate::Matrices),
     /// `chain(new)⁻¹ * chain(old) * local`, the chains taken from the lowest common ancestor down, in
     /// float64, from the local values; for [`Components`](crate::Components) it is
-    /// [`relative_to`](crate::Transform::relative_to) the new parent. With `P` and `W` the chain of
-    /// the new parent and the wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`,
-    /// element by element; and if it still misses the wanted pose, by more than 2⁻¹⁰ of a column's
-    /// largest element, the parent counts as singular.
+    /// [`relative_to`](crate::Transform::relative_to) the new parent, both taken from the root down,
+    /// because `combine` does not associate. With `P` and `W` the chain of the new parent and the
+    /// wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`, element by element; and if
+    /// it still misses the wanted pose, by more than 2⁻¹⁰ of a column's largest element, the parent
+    /// counts as singular.
     ///
     /// Marks the node dirty. O(depth).
     ///
@@ -248,22 +249,36 @@ impl<A: Accumulate> HierarchyOf<A> {
             Keep::WorldTrs => Shear::Refused,
             Keep::Local | Keep::World => return Ok(own),
         };
-        let common = self.topology.common(old, parent);
-        let wanted = A::wide_product(&self.chain(old, common).wide, &A::widen(&own.local()));
-        self.solve::<ReparentError>(node, (parent, common), &wanted, shear)
+        let top = self.top(old, parent);
+        let wanted = A::wide_product(&self.chain(old, top).wide, &A::widen(&own.local()));
+        self.solve::<ReparentError>(node, (parent, top), &wanted, shear)
+    }
+
+    /// The node from which two poses are compared: the lowest that gives what reading gives.
+    pub(super) fn top(&self, a: u32, b: u32) -> u32 {
+        if A::ASSOCIATIVE { self.topology.common(a, b) } else { NONE }
     }
 
     /// The product of the local poses from below `top` down to `slot`, in float64.
     pub(super) fn chain(&self, slot: u32, top: u32) -> Chain<A> {
-        let mut chain = Chain { wide: A::WIDE_IDENTITY, flat: false };
+        let (mut wide, mut flat) = (A::WIDE_IDENTITY, false);
+        let mut path = Vec::new();
         let mut at = slot;
         while at != top {
             let own = self.own(at);
-            chain.wide = A::wide_product(&A::widen(&own.local()), &chain.wide);
-            chain.flat |= A::is_flat(&own);
+            flat |= A::is_flat(&own);
+            let local = A::widen(&own.local());
+            if A::ASSOCIATIVE {
+                wide = A::wide_product(&local, &wide);
+            } else {
+                path.push(local);
+            }
             at = self.topology.links(at).parent;
         }
-        chain
+        for local in path.iter().rev() {
+            wide = A::wide_product(&wide, local);
+        }
+        Chain { wide, flat }
     }
 
     /// The own value of `node` that gives it the pose `wanted` under `parent`, both seen from `top`.
