@@ -101,7 +101,7 @@ fn run(arguments: &Arguments) -> Result<String, String> {
     };
 
     // Names are looked up first: a wrong one is not to be found below a long tree.
-    let find = |name: &str| loaded.scene.find(name).map(|index| loaded.ids[index]);
+    let find = |wanted: &str| find(&loaded.scene, wanted).map(|index| loaded.ids[index]);
     let (wish, why) = match &arguments.reparent {
         Some((child, parent)) => {
             (Some((find(child)?, if parent == "-" { None } else { Some(find(parent)?) })), "as asked for")
@@ -124,4 +124,24 @@ fn run(arguments: &Arguments) -> Result<String, String> {
         None => out.push_str("nothing to reparent\n"),
     }
     Ok(out)
+}
+
+/// The node that a person means by a name, or by `#` and an index.
+fn find(scene: &Scene, wanted: &str) -> Result<usize, String> {
+    let named = |&index: &usize| scene.names[index].as_deref() == Some(wanted);
+    let mut found: Vec<usize> = (0..scene.len()).filter(named).collect();
+    if let Some(index) = wanted.strip_prefix('#').and_then(|digits| digits.parse().ok()) {
+        if index < scene.len() && !found.contains(&index) {
+            found.push(index);
+        }
+    }
+    match found[..] {
+        [index] => Ok(index),
+        [] if wanted.starts_with('#') => Err(format!("no node has the index or name {wanted:?}")),
+        [] => Err(format!("no node is called {wanted:?}")),
+        [first, second, ..] => Err(format!(
+            "{wanted:?} names {} nodes; say which by its index, such as \"#{first}\" or \"#{second}\"",
+            found.len()
+        )),
+    }
 }

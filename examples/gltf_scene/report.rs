@@ -93,7 +93,7 @@ pub(crate) fn tree(out: &mut String, loaded: &mut Loaded) -> Result<(), String> 
 
     // A lazy read costs O(depth); of a scene that is one long chain a sample will do.
     let steps: usize = walk.iter().map(|&(_, depth)| depth + 1).sum();
-    let sample = 1 + steps / 10_000_000;
+    let sample = 1 + steps / 1_000_000;
     let lazy = walk.iter().step_by(sample).map(|&(id, _)| hierarchy.world(id).map_err(said));
     let lazy = lazy.collect::<Result<Vec<_>, _>>()?;
     let worlds = hierarchy.update();

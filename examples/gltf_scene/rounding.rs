@@ -42,7 +42,7 @@ impl Error {
     }
 
     /// `self * |below|`: the error of a product whose left factor has this error.
-    fn above(self, below: &DAffine3) -> Self {
+    pub(crate) fn above(self, below: &DAffine3) -> Self {
         Self(self.0 * abs(below))
     }
 

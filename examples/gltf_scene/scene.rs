@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The nodes of a file, by their index in it.
 #[derive(Debug)]
 pub(crate) struct Scene {
-    names: Vec<Option<String>>,
+    pub(crate) names: Vec<Option<String>>,
     pub(crate) parents: Vec<Option<usize>>,
     pub(crate) locals: Vec<Local>,
     /// Lists of siblings in the file's order: of the roots, and of the children of each node.
@@ -141,26 +141,6 @@ impl Scene {
     pub(crate) fn label(&self, index: usize) -> String {
         label(index, self.names[index].as_deref())
     }
-
-    /// The node that a person means by a name, or by `#` and an index.
-    pub(crate) fn find(&self, wanted: &str) -> Result<usize, String> {
-        let named = |&index: &usize| self.names[index].as_deref() == Some(wanted);
-        let mut found: Vec<usize> = (0..self.len()).filter(named).collect();
-        if let Some(index) = wanted.strip_prefix('#').and_then(|digits| digits.parse().ok()) {
-            if index < self.len() && !found.contains(&index) {
-                found.push(index);
-            }
-        }
-        match found[..] {
-            [index] => Ok(index),
-            [] => Err(format!("no node is called {wanted:?}, and none has that index ({} nodes)", self.len())),
-            [first, second, ..] => Err(format!(
-                "{wanted:?} may be {} of {} nodes; say which by its index, such as \"#{first}\" or \"#{second}\"",
-                if found.len() == 2 { "either" } else { "any" },
-                found.len()
-            )),
-        }
-    }
 }
 
 fn label(index: usize, name: Option<&str>) -> String {
@@ -170,13 +150,22 @@ fn label(index: usize, name: Option<&str>) -> String {
 
 /// The JSON document, of a text file or of a binary one.
 fn document(bytes: &[u8]) -> Result<Value, String> {
-    let parsed = if bytes.starts_with(b"glTF") {
-        let glb = gltf::binary::Glb::from_slice(bytes).map_err(|error| format!("it is not binary glTF: {error}"))?;
-        serde_json::from_slice(&glb.json)
-    } else {
-        serde_json::from_slice(bytes)
-    };
-    parsed.map_err(|error| format!("it is not glTF: {error}"))
+    let json = if bytes.starts_with(b"glTF") { json_chunk(bytes)? } else { bytes };
+    serde_json::from_slice(json).map_err(|error| format!("it is not glTF: {error}"))
+}
+
+/// The first chunk of a binary file. Those after it hold what is not looked at, of whatever kind they are.
+fn json_chunk(bytes: &[u8]) -> Result<&[u8], String> {
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    match (word(4), word(12), bytes.get(16..20)) {
+        (Some(2), Some(length), Some(b"JSON")) => {
+            let rest = &bytes[20..];
+            rest.get(..length as usize).ok_or_else(|| "it is cut off within its JSON chunk".into())
+        }
+        (Some(2), Some(_), Some(_)) => Err("it is not binary glTF: its first chunk is not JSON".into()),
+        (Some(2), ..) | (None, ..) => Err("it is cut off within its header".into()),
+        (Some(version), ..) => Err(format!("it is binary glTF of version {version}; only 2 can be read")),
+    }
 }
 
 fn local(node: &Node) -> Result<Local, String> {
