@@ -105,13 +105,19 @@ pub struct Chain<A: Accumulate> {
 
 /// What a node owns: its local value.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 #[allow(unnameable_types, reason = "part of a sealed trait's hidden methods")]
 pub struct Own<A: Accumulate> {
     /// As set; of a node that holds a matrix: the matrix taken apart, its shear left out.
     pub transform: A::Transform,
     /// The matrix, of a node that holds one.
     pub matrix: Option<A::Local>,
+}
+
+impl<A: Accumulate> PartialEq for Own<A> {
+    fn eq(&self, other: &Self) -> bool {
+        self.transform == other.transform && self.matrix == other.matrix
+    }
 }
 
 impl<A: Accumulate> Own<A> {

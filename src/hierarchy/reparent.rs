@@ -231,13 +231,16 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     fn commit_move(&mut self, node: u32, parent: u32, before: u32, own: &Own<A>) {
-        if self.topology.links(node).parent == parent {
-            return self.move_among_siblings(node, before);
-        }
+        let stays = self.topology.links(node).parent == parent;
         self.topology.cut(node);
         self.topology.place(node, parent, before);
-        self.order.reparent(node, parent);
-        self.set_own(node, own);
+        if !stays {
+            self.order.reparent(node, parent);
+        }
+        // Under its own parent a node that keeps its value keeps its world too, and is not marked.
+        if !stays || *own != self.own(node) {
+            self.set_own(node, own);
+        }
     }
 
     /// The own value that a node is to have under another parent.
