@@ -77,6 +77,9 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// is implemented, so that an unoptimised build of a user's crate does not slow it down.
     #[doc(hidden)]
     fn sweep(parents: &[u32], locals: &[Self::Local], worlds: &mut [Self::Row], rows: Range<usize>);
+    /// The same for those of the 64 rows from `start` on whose bit is set.
+    #[doc(hidden)]
+    fn sweep_bits(parents: &[u32], locals: &[Self::Local], worlds: &mut [Self::Row], start: usize, rows: u64);
     #[doc(hidden)]
     fn world(row: &Self::Row) -> Self::World;
 
@@ -167,4 +170,32 @@ pub(crate) fn fits(misfit: f64) -> bool {
 /// The larger of two, NaN above all.
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
+}
+
+/// The body of every `sweep`.
+#[inline(always)]
+fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Local], worlds: &mut [A::Row], rows: Range<usize>) {
+    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
+    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
+        worlds[row] = below::<A>(worlds, parent, local);
+    }
+}
+
+/// The body of every `sweep_bits`.
+#[inline(always)]
+fn sweep_bits<A: Accumulate>(parents: &[u32], locals: &[A::Local], worlds: &mut [A::Row], start: usize, mut rows: u64) {
+    while rows != 0 {
+        let row = start + rows.trailing_zeros() as usize;
+        worlds[row] = below::<A>(worlds, parents[row], &locals[row]);
+        rows &= rows - 1;
+    }
+}
+
+/// "No parent" is beyond the last row, so that one comparison serves both questions.
+#[inline(always)]
+fn below<A: Accumulate>(worlds: &[A::Row], parent: u32, local: &A::Local) -> A::Row {
+    match worlds.get(parent as usize) {
+        Some(parent) => A::product(parent, local),
+        None => A::root(local),
+    }
 }

@@ -80,8 +80,14 @@ impl Accumulate for Components {
         world
     }
 
+    #[inline(never)]
     fn sweep(parents: &[u32], locals: &[Transform], worlds: &mut [Transform], rows: Range<usize>) {
-        sweep(parents, locals, worlds, rows);
+        super::sweep_rows::<Self>(parents, locals, worlds, rows);
+    }
+
+    #[inline(never)]
+    fn sweep_bits(parents: &[u32], locals: &[Transform], worlds: &mut [Transform], start: usize, rows: u64) {
+        super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 
     fn world(row: &Transform) -> Transform {
@@ -115,19 +121,6 @@ impl Accumulate for Components {
             scale: parent.solve_scale(wanted.scale)?,
         };
         Ok(Own::trs(transform))
-    }
-}
-
-#[inline(never)]
-fn sweep(parents: &[u32], locals: &[Transform], worlds: &mut [Transform], rows: Range<usize>) {
-    let parents = &parents[rows.clone()];
-    let locals = &locals[rows.clone()];
-    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
-        let world = match worlds.get(parent as usize) {
-            Some(parent) => Components::product(parent, local),
-            None => *local,
-        };
-        worlds[row] = world;
     }
 }
 

@@ -63,6 +63,8 @@ pub trait Geometry: Accumulate {
         >;
 
     // The own value.
+    /// Writes a position into an own value as it is stored: a transform, and the local row made of it.
+    fn put_position(position: Self::Vector, transform: &mut Self::Transform, local: &mut Self::Local);
     fn with_position(own: &Own<Self>, position: Self::Vector) -> Own<Self>;
     fn with_rotation(own: &Own<Self>, rotation: Self::Rotation) -> Own<Self>;
     fn with_scale(own: &Own<Self>, scale: Self::Vector) -> Own<Self>;

@@ -62,10 +62,14 @@ impl Accumulate for Hash {
         compose(*parent, *local)
     }
 
+    #[inline(never)]
     fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], rows: Range<usize>) {
-        for row in rows {
-            worlds[row] = worlds.get(parents[row] as usize).map_or(locals[row], |parent| compose(*parent, locals[row]));
-        }
+        super::sweep_rows::<Self>(parents, locals, worlds, rows);
+    }
+
+    #[inline(never)]
+    fn sweep_bits(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: usize, rows: u64) {
+        super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 
     fn world(row: &u64) -> u64 {

@@ -77,8 +77,14 @@ impl Accumulate for Matrices {
         })
     }
 
+    #[inline(never)]
     fn sweep(parents: &[u32], locals: &[Rows], worlds: &mut [Rows], rows: Range<usize>) {
-        sweep(parents, locals, worlds, rows);
+        super::sweep_rows::<Self>(parents, locals, worlds, rows);
+    }
+
+    #[inline(never)]
+    fn sweep_bits(parents: &[u32], locals: &[Rows], worlds: &mut [Rows], start: usize, rows: u64) {
+        super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 
     fn world(row: &Rows) -> Affine3A {
@@ -123,20 +129,6 @@ impl Accumulate for Matrices {
             }
         };
         Ok(Own { transform, matrix: (!holds).then_some(matrix) })
-    }
-}
-
-#[inline(never)]
-fn sweep(parents: &[u32], locals: &[Rows], worlds: &mut [Rows], rows: Range<usize>) {
-    let parents = &parents[rows.clone()];
-    let locals = &locals[rows.clone()];
-    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
-        // "No parent" is beyond the last row, so that one comparison serves both questions.
-        let world = match worlds.get(parent as usize) {
-            Some(parent) => Matrices::product(parent, local),
-            None => *local,
-        };
-        worlds[row] = world;
     }
 }
 

@@ -47,6 +47,11 @@ impl Marks {
         self.words[row as usize / BITS] >> (row as usize % BITS) & 1 == 1
     }
 
+    /// The marks of 64 rows, those of the block in which `row` is.
+    pub(crate) fn bits(&self, row: u32) -> u64 {
+        self.words[row as usize / BITS]
+    }
+
     pub(crate) fn set(&mut self, row: u32) {
         let (index, bit) = (row as usize / BITS, 1 << (row as usize % BITS));
         let word = &mut self.words[index];
@@ -77,12 +82,21 @@ impl Marks {
             if index == last {
                 mask &= u64::MAX >> (BITS - 1 - (rows.end as usize - 1) % BITS);
             }
-            let word = &mut self.words[index];
-            self.count -= (*word & mask).count_ones() as usize;
-            *word &= !mask;
-            if *word == 0 {
-                self.summary[index / BITS] &= !(1 << (index % BITS));
-            }
+            self.unset_in(index, mask);
+        }
+    }
+
+    /// Clears marks in the block in which `row` is.
+    pub(crate) fn unset_bits(&mut self, row: u32, bits: u64) {
+        self.unset_in(row as usize / BITS, bits);
+    }
+
+    fn unset_in(&mut self, index: usize, bits: u64) {
+        let word = &mut self.words[index];
+        self.count -= (*word & bits).count_ones() as usize;
+        *word &= !bits;
+        if *word == 0 {
+            self.summary[index / BITS] &= !(1 << (index % BITS));
         }
     }
 

@@ -22,6 +22,17 @@ const VISITS_PER_ROW: usize = 2;
 /// Below this many of either, sorting is not worth thinking about.
 const SMALL: usize = 256;
 
+/// Rows per word of marks.
+const BLOCK: u32 = u64::BITS;
+
+/// With this many of a block's rows to be computed, computing the rows between too is faster where rows
+/// come from memory: the processor fetches ahead of a linear sweep, but not of one with gaps. Measured
+/// on scattered leaves of a tree of 262 143 nodes: a row alone costs as much as five in line.
+const DENSE: u32 = 12;
+
+/// The number of rows, of about 100 bytes each, that no longer lie in a core's own cache.
+const OUT_OF_CACHE: usize = 16 * 1024;
+
 /// The world pose of each row. Of a dirty row, and of rows below one, whatever was there last.
 #[derive(Clone, Debug)]
 pub(super) struct WorldRows<A: Accumulate> {
@@ -86,6 +97,12 @@ impl<A: Accumulate> WorldRows<A> {
         let mut at = 0;
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
+                Some(run) if run.end <= block_end(row) => {
+                    let rows = short_runs(row, sources);
+                    visits += rows.count_ones() as usize;
+                    self.sweep_block(row, rows, sources);
+                    row + (BLOCK - rows.leading_zeros()) - row % BLOCK
+                }
                 Some(run) => {
                     let stretch = adjoining(run, sources);
                     visits += stretch.len();
@@ -108,6 +125,20 @@ impl<A: Accumulate> WorldRows<A> {
         let range = rows.start as usize..rows.end as usize;
         A::sweep(sources.order.parents(), sources.locals.rows(), &mut self.rows, range);
         sources.marks.unset_range(rows);
+    }
+
+    /// Sweeps the rows of a block of 64, that of `row`, whose bits are set.
+    fn sweep_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) {
+        let start = (row - row % BLOCK) as usize;
+        let (parents, locals) = (sources.order.parents(), sources.locals.rows());
+        if rows.count_ones() >= DENSE && sources.order.len() >= OUT_OF_CACHE {
+            // The rows between come out as they were, or are below a dirty row that is yet to come.
+            let stretch = row as usize..start + (BLOCK - rows.leading_zeros()) as usize;
+            A::sweep(parents, locals, &mut self.rows, stretch);
+        } else {
+            A::sweep_bits(parents, locals, &mut self.rows, start, rows);
+        }
+        sources.marks.unset_bits(row, rows);
     }
 
     /// Recomputes a scattered node and, by links, what is below it; runs below it are swept.
@@ -139,6 +170,31 @@ impl<A: Accumulate> WorldRows<A> {
         }
         Ok(())
     }
+}
+
+/// The first row of the next block.
+fn block_end(row: u32) -> u32 {
+    row - row % BLOCK + BLOCK
+}
+
+/// The rows of the dirty runs in the block of `row`, from there on and up to the first that is not a run
+/// or leaves the block, as bits: scattered leaves are swept by the block instead of one by one.
+fn short_runs<A: Accumulate>(row: u32, sources: &Sources<'_, A>) -> u64 {
+    let start = row - row % BLOCK;
+    let mut dirty = sources.marks.bits(row) & u64::MAX << (row % BLOCK);
+    let mut rows = 0;
+    while dirty != 0 {
+        let at = dirty.trailing_zeros();
+        match sources.order.run(start + at) {
+            Some(run) if run.end <= start + BLOCK => {
+                let run = u64::MAX >> (BLOCK - (run.end - run.start)) << at;
+                rows |= run;
+                dirty &= !run;
+            }
+            _ => break,
+        }
+    }
+    rows
 }
 
 /// A dirty run with the dirty runs that follow right after it: one sweep instead of many.

@@ -10,6 +10,11 @@ use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 impl Geometry for Components {
     type Shared = Space3;
 
+    fn put_position(position: Vec3, transform: &mut Transform, local: &mut Transform) {
+        transform.position = position;
+        local.position = position;
+    }
+
     fn with_position(own: &Own<Self>, position: Vec3) -> Own<Self> {
         Own::trs(own.transform.with_position(position))
     }

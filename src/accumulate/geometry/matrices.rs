@@ -1,7 +1,7 @@
 //! Vectors, rotations and matrices where worlds are products of matrices.
 
 use super::Geometry;
-use crate::accumulate::matrices::{affine, difference, rows};
+use crate::accumulate::matrices::{Rows, affine, difference, rows};
 use crate::accumulate::space3::{
     Space3, aim, coincide, nearer, solve_affine, solve_point, unit, wide_affine, wide_rotation,
 };
@@ -17,13 +17,18 @@ const CONFORMAL: f64 = 2.0 * TRS_TOLERANCE as f64;
 impl Geometry for Matrices {
     type Shared = Space3;
 
+    fn put_position(position: Vec3, transform: &mut Transform, local: &mut Rows) {
+        transform.position = position;
+        for (row, p) in local.iter_mut().zip(position.to_array()) {
+            row[3] = p;
+        }
+    }
+
     fn with_position(own: &Own<Self>, position: Vec3) -> Own<Self> {
         let mut own = *own;
-        own.transform.position = position;
-        if let Some(local) = &mut own.matrix {
-            for (row, p) in local.iter_mut().zip(position.to_array()) {
-                row[3] = p;
-            }
+        match &mut own.matrix {
+            Some(local) => Self::put_position(position, &mut own.transform, local),
+            None => own.transform.position = position,
         }
         own
     }
