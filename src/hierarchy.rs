@@ -9,6 +9,8 @@ mod order;
 mod propagate;
 mod reparent;
 mod space;
+#[cfg(test)]
+mod tests;
 mod walk;
 mod world;
 

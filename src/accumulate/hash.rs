@@ -6,7 +6,19 @@
 
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear};
 use crate::{NonFinite, NotRotation};
+use core::cell::Cell;
 use core::ops::Range;
+
+extern crate std;
+
+std::thread_local! {
+    static SWEPT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Rows computed on this thread so far: what shows that an update costs what changed.
+pub(crate) fn swept() -> usize {
+    SWEPT.get()
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hash;
@@ -64,11 +76,13 @@ impl Accumulate for Hash {
 
     #[inline(never)]
     fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], rows: Range<usize>) {
+        SWEPT.set(SWEPT.get() + rows.len());
         super::sweep_rows::<Self>(parents, locals, worlds, rows);
     }
 
     #[inline(never)]
     fn sweep_bits(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: usize, rows: u64) {
+        SWEPT.set(SWEPT.get() + rows.count_ones() as usize);
         super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 

@@ -1,0 +1,250 @@
+//! Shapes that are hard on the order of rows: parents after children, runs in runs, many holes.
+
+use super::*;
+
+fn spans(pair: &Pair) -> (usize, usize) {
+    let runs = pair.live.iter().filter(|id| pair.h.order.run(pair.h.order.row(id.slot())).is_some()).count();
+    (runs, pair.live.len() - runs)
+}
+
+/// Node `i` hangs under `parents[i]`: roots first, moved under their parents in the given order.
+fn hang(parents: &[Option<usize>], order: &[usize], random: &mut Random) -> Pair {
+    let mut pair = Pair::new();
+    for place in 0..parents.len() {
+        let local = random.pose();
+        let id = pair.h.add_root(local).unwrap();
+        pair.inserted(id, None, place, local);
+    }
+    let ids = pair.live.clone();
+    for &at in order {
+        if let Some(parent) = parents[at] {
+            pair.h.reparent(ids[at], ids[parent], Keep::Local).unwrap();
+        }
+    }
+    // The plain forest would take quadratic time to follow step by step.
+    let values: Vec<u64> = ids.iter().map(|id| pair.forest.nodes[id].value).collect();
+    pair.forest = Forest::new();
+    pair.forest.roots = ids.iter().zip(parents).filter(|(_, parent)| parent.is_none()).map(|(&id, _)| id).collect();
+    for (at, &id) in ids.iter().enumerate() {
+        let node = forest::Node { parent: parents[at].map(|at| ids[at]), children: Vec::new(), value: values[at] };
+        pair.forest.nodes.insert(id, node);
+    }
+    for &at in order {
+        if let Some(parent) = parents[at] {
+            pair.forest.nodes.get_mut(&ids[parent]).unwrap().children.push(ids[at]);
+        }
+    }
+    pair
+}
+
+/// Children stored before their parents: each update would visit a leaf once for every ancestor.
+#[test]
+fn parents_stored_after_their_children_cost_no_more_than_a_sort() {
+    let count = 20_000;
+    let chain: Vec<_> = (0..count).map(|at| (at + 1 < count).then_some(at + 1)).collect();
+    let random_above = |random: &mut Random, at: usize, reach: usize| {
+        (at + 1 < count).then(|| at + 1 + random.below(reach.min(count - at - 1)))
+    };
+    let mut random = Random(7);
+    let deep: Vec<_> = (0..count).map(|at| random_above(&mut random, at, 3)).collect();
+    let wide: Vec<_> = (0..count).map(|at| random_above(&mut random, at, count)).collect();
+    for parents in [chain, deep, wide] {
+        let mut order: Vec<_> = (0..count).collect();
+        for shuffled in [false, true] {
+            if shuffled {
+                random.shuffle(&mut order);
+            }
+            let mut pair = hang(&parents, &order, &mut random);
+            for _ in 0..3 {
+                assert_eq!(pair.h.world(pair.live[0]), Ok(pair.world(pair.live[0])));
+            }
+            pair.update();
+            pair.check();
+            // Again with all marked, in an order that an update before has left.
+            for at in (0..count).step_by(3) {
+                pair.set(pair.live[at], random.pose());
+            }
+            pair.update();
+            pair.check();
+        }
+    }
+}
+
+/// What is sorted stays cheap: a changed leaf costs a row, not the forest.
+#[test]
+fn an_update_costs_what_changed() {
+    let mut random = Random(11);
+    let parents: Vec<_> = (0..5_000).map(|at| (at > 0).then(|| random.below(at))).collect();
+    let order: Vec<_> = (0..parents.len()).collect();
+    let mut pair = hang(&parents, &order, &mut random);
+    pair.h.optimize();
+    pair.update();
+    for _ in 0..200 {
+        let id = pair.live[random.below(pair.live.len())];
+        pair.set(id, random.pose());
+        assert_eq!(update(&mut pair.h), pair.forest.subtree(id).len());
+    }
+    // A scattered forest too: each row below what changed once, or twice if a sort comes in between.
+    for _ in 0..200 {
+        let (id, parent) = (pair.live[random.below(5_000)], pair.live[random.below(5_000)]);
+        pair.reparent(id, Some(parent), None, Keep::World);
+        let visits = update(&mut pair.h);
+        let below = pair.forest.subtree(id).len();
+        assert!(visits <= 2 * below, "{visits} rows were computed for a subtree of {below}");
+    }
+    pair.check();
+}
+
+/// Holes that a run has swallowed are passed; many holes are dropped when something is inserted.
+#[test]
+fn rows_are_compacted_when_holes_outnumber_nodes() {
+    let mut random = Random(13);
+    let mut pair = Pair::new();
+    for round in 0..6 {
+        let parents: Vec<_> = (0..700).map(|at| (at > 0).then(|| random.below(at))).collect();
+        let locals: Vec<_> = parents.iter().map(|_| random.pose()).collect();
+        let parent = if round % 2 == 0 { None } else { Some(pair.live[random.below(pair.live.len())]) };
+        let ids = pair.h.extend(parent, &parents, &locals).unwrap();
+        for (at, &id) in ids.iter().enumerate() {
+            let above = parents[at].map_or(parent, |above| Some(ids[above]));
+            pair.inserted(id, above, pair.forest.list(above).len(), locals[at]);
+        }
+        if round % 2 == 0 {
+            pair.update();
+        }
+        while pair.live.len() > 40 {
+            let id = pair.live[random.below(pair.live.len())];
+            if pair.forest.subtree(id).len() < 20 {
+                pair.remove_subtree(id);
+            } else if pair.forest.parent(id).is_some() {
+                pair.promote(id, if round < 3 { Keep::World } else { Keep::Local });
+            }
+            if pair.live.len() % 50 == 0 {
+                pair.check();
+            }
+        }
+        let last = pair.live[pair.live.len() - 1];
+        pair.set(last, random.pose());
+        pair.check();
+        let before = pair.h.order.len();
+        pair.insert(Some(last), 0, random.pose());
+        assert!(before < 2 * 64 || pair.h.order.len() <= pair.live.len(), "holes were not dropped");
+        pair.check();
+    }
+}
+
+/// Adding and removing one node over and over, in a large forest, must not compact every time.
+#[test]
+fn churn_does_not_grow_the_rows() {
+    let mut random = Random(17);
+    let mut pair = Pair::new();
+    let root = pair.insert(None, 0, random.pose());
+    for _ in 0..300 {
+        pair.insert(Some(root), 0, random.pose());
+    }
+    for _ in 0..2_000 {
+        let id = pair.insert(Some(root), 0, random.pose());
+        pair.remove_subtree(id);
+        assert!(pair.h.order.len() <= 2 * 302 + 1, "{} rows for {} nodes", pair.h.order.len(), pair.live.len());
+    }
+    pair.check();
+}
+
+/// Big runs moved back and forth keep their rows, under scattered nodes and out of other runs.
+#[test]
+fn big_runs_are_moved_again_and_again() {
+    let mut random = Random(19);
+    let mut pair = Pair::new();
+    let hubs: Vec<_> = (0..5).map(|place| pair.insert(None, place, random.pose())).collect();
+    let mut tops = Vec::new();
+    for _ in 0..8 {
+        let parents: Vec<_> = (0..150).map(|at| (at > 0).then(|| at - 1 - random.below(at.min(4)))).collect();
+        let locals: Vec<_> = parents.iter().map(|_| random.pose()).collect();
+        let hub = hubs[random.below(5)];
+        let ids = pair.h.extend(hub, &parents, &locals).unwrap();
+        for (at, &id) in ids.iter().enumerate() {
+            let above = parents[at].map_or(hub, |above| ids[above]);
+            pair.inserted(id, Some(above), pair.forest.list(Some(above)).len(), locals[at]);
+        }
+        tops.extend([ids[0], ids[60], ids[120]]);
+    }
+    for round in 0..600 {
+        let id = tops[random.below(tops.len())];
+        let parent = match random.below(4) {
+            0 => None,
+            1 => Some(hubs[random.below(5)]),
+            2 => Some(tops[random.below(tops.len())]),
+            _ => Some(pair.live[random.below(pair.live.len())]),
+        };
+        pair.reparent(id, parent, None, [Keep::Local, Keep::World][round % 2]);
+        match random.below(6) {
+            0 => pair.update(),
+            1 => pair.set(hubs[random.below(5)], random.pose()),
+            2 => {
+                let id = pair.live[random.below(pair.live.len())];
+                pair.set(id, random.pose());
+            }
+            3 if round % 10 == 0 => pair.h.optimize(),
+            _ => {}
+        }
+        pair.h.assert_well_formed();
+        if round % 20 == 0 {
+            pair.check();
+        }
+    }
+    pair.check();
+}
+
+/// Promotion leaves a hole in the run and its children under the grandparent, which stays a run.
+#[test]
+fn promotion_in_a_run_scatters_nothing() {
+    let mut random = Random(23);
+    let mut pair = Pair::new();
+    let root = pair.insert(None, 0, random.pose());
+    for at in 0..200 {
+        let parent = pair.live[random.below(at + 1)];
+        pair.insert(Some(parent), 0, random.pose());
+    }
+    pair.h.optimize();
+    for round in 0..150 {
+        let id = pair.live[1 + random.below(pair.live.len() - 1)];
+        pair.promote(id, [Keep::Local, Keep::World][round % 2]);
+        assert_eq!(spans(&pair).1, 0, "something was scattered");
+        pair.check();
+    }
+    assert_eq!(pair.live[0], root);
+    pair.set(root, random.pose());
+    pair.update();
+    // Under a root that is removed, its children become roots: runs of their own.
+    pair.promote(root, Keep::World);
+    assert_eq!(spans(&pair).1, 0);
+    pair.check();
+}
+
+/// Scattered nodes above, among and below runs, told apart after one edit each.
+#[test]
+fn an_edit_scatters_its_ancestors_and_nothing_else() {
+    let mut random = Random(29);
+    let mut pair = Pair::new();
+    let root = pair.insert(None, 0, random.pose());
+    let middle = pair.insert(Some(root), 0, random.pose());
+    let beside = pair.insert(Some(root), 1, random.pose());
+    let leaf = pair.insert(Some(middle), 0, random.pose());
+    pair.h.optimize();
+    assert_eq!(spans(&pair), (4, 0));
+    pair.insert(Some(middle), 0, random.pose());
+    assert_eq!(spans(&pair), (3, 2));
+    pair.h.optimize();
+    pair.reparent(leaf, Some(beside), None, Keep::World);
+    assert_eq!(spans(&pair), (2, 3), "old and new parent and their ancestors");
+    pair.check();
+    pair.h.optimize();
+    pair.reparent(middle, None, None, Keep::Local);
+    assert_eq!(spans(&pair), (4, 1), "the old parent only");
+    pair.h.optimize();
+    pair.h.move_to_index(middle, 0).unwrap();
+    pair.forest.relocate(middle, None, 0);
+    pair.remove_subtree(leaf);
+    assert_eq!(spans(&pair).1, 0, "what neither moves nor joins scatters nothing");
+    pair.check();
+}
