@@ -60,9 +60,10 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     #[doc(hidden)]
     const ASSOCIATIVE: bool;
 
-    /// Checks the numbers of a transform, and normalises its rotation where it is a little off.
+    /// Checks the numbers of a transform, and normalises its rotation where it is a little off: in
+    /// place, because a copy made in pieces and read back whole stalls for longer than the check takes.
     #[doc(hidden)]
-    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &Self::Transform) -> Result<Self::Transform, E>;
+    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut Self::Transform) -> Result<(), E>;
     #[doc(hidden)]
     fn is_finite(local: &Self::Local) -> bool;
     #[doc(hidden)]
@@ -163,13 +164,13 @@ pub(crate) const MISFIT: f64 = 1.0 / 1024.0;
 
 /// Whether a solution does its job.
 pub(crate) fn fits(misfit: f64) -> bool {
-    // Not `misfit > MISFIT`: NaN does not fit.
     misfit <= MISFIT
 }
 
-/// The larger of two, NaN above all.
+/// The larger of two misfits. NaN, from a value that overflowed, is an infinite one.
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
-    if a >= b || a.is_nan() { a } else { b }
+    let [a, b] = [a, b].map(|misfit| if misfit.is_nan() { f64::INFINITY } else { misfit });
+    a.max(b)
 }
 
 /// The body of every `sweep`.

@@ -46,7 +46,7 @@ pub struct SingularParent {
     /// The parent under which the pose was wanted.
     pub parent: NodeId,
     /// How far the best local value misses, in units of the worst column's largest element.
-    /// Infinite where a scale above is exactly zero.
+    /// Infinite where a scale above is exactly zero, or the local value would overflow.
     pub residual: f32,
 }
 
@@ -204,18 +204,21 @@ families! {
 #[non_exhaustive]
 pub enum TransformError {
     /// A scale component is zero, or so small that its reciprocal overflows.
-    #[error("the transform is flat (a scale component is zero or has no finite reciprocal), so it has no inverse")]
+    #[error("a scale component is zero or has no finite reciprocal, so there is no inverse; scale it back first")]
     Singular,
     /// An argument does not determine the answer, such as a target on the eye or an up along the view.
     #[error("the arguments do not determine a rotation; keep the target off the eye and up off the view")]
     Degenerate,
     /// The matrix shears, so that no position, rotation and scale can hold it.
-    #[error("position, rotation and scale cannot hold the matrix: a column would be off by {residual:e} of its size")]
+    #[error(
+        "position, rotation and scale cannot hold the matrix \
+         (a column would be off by {residual:e} of its size); keep it as a matrix, or decompose it"
+    )]
     NotTrs {
         /// Largest difference over the columns, in units of the column's largest element.
         residual: f32,
     },
     /// A number is infinite or NaN.
-    #[error("a number is not finite")]
+    #[error("a number is infinite or NaN; pass finite numbers")]
     NonFinite,
 }

@@ -56,14 +56,15 @@ impl Accumulate for Components {
     /// Not where a scale is not uniform: see [`Transform::combine`].
     const ASSOCIATIVE: bool = false;
 
-    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
+    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut Transform) -> Result<(), E> {
         space3::admit_transform(transform)
     }
 
     fn is_finite(local: &Transform) -> bool {
-        local.is_finite()
+        space3::is_finite(local)
     }
 
+    #[inline]
     fn local_of(transform: &Transform) -> Transform {
         *transform
     }

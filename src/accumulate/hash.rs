@@ -54,8 +54,8 @@ impl Accumulate for Hash {
     const WIDE_IDENTITY: u64 = 1 << 32;
     const ASSOCIATIVE: bool = true;
 
-    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &u64) -> Result<u64, E> {
-        if *transform == u64::MAX { Err(NonFinite.into()) } else { Ok(*transform) }
+    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut u64) -> Result<(), E> {
+        if *transform == u64::MAX { Err(NonFinite.into()) } else { Ok(()) }
     }
 
     fn is_finite(_: &u64) -> bool {

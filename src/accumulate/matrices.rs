@@ -51,7 +51,7 @@ impl Accumulate for Matrices {
     const WIDE_IDENTITY: DAffine3 = DAffine3::IDENTITY;
     const ASSOCIATIVE: bool = true;
 
-    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
+    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut Transform) -> Result<(), E> {
         space3::admit_transform(transform)
     }
 
@@ -59,6 +59,7 @@ impl Accumulate for Matrices {
         local.iter().flatten().all(|element| element.is_finite())
     }
 
+    #[inline]
     fn local_of(transform: &Transform) -> Rows {
         rows(&transform.to_affine())
     }
@@ -104,10 +105,9 @@ impl Accumulate for Matrices {
     }
 
     fn is_flat(own: &Own<Self>) -> bool {
-        match own.matrix {
-            None => own.transform.scale.cmpeq(Vec3::ZERO).any(),
-            Some(local) => is_rank_deficient(Self::widen(&local).matrix3),
-        }
+        let has_zero = own.transform.scale.cmpeq(Vec3::ZERO).any();
+        // A zero scale of a matrix that shears is a zero up to the rounding of its elements.
+        has_zero || own.matrix.is_some_and(|local| is_rank_deficient(Self::widen(&local).matrix3))
     }
 
     fn solve(parent: &Chain<Self>, wanted: &DAffine3, own: &Own<Self>, shear: Shear) -> Result<Own<Self>, Misfit> {
@@ -166,7 +166,8 @@ pub(super) fn difference(a: &Rows, b: &Rows) -> f32 {
     for i in 0..3 {
         let off = (a.col(i) - b.col(i)).abs().max_element();
         if off > 0.0 {
-            worst = worst.max(off / b.col(i).abs().max_element());
+            // Below the normal numbers rounding is not relative any more.
+            worst = worst.max(off / b.col(i).abs().max_element().max(f32::MIN_POSITIVE));
         }
     }
     worst

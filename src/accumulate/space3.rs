@@ -41,16 +41,28 @@ pub(super) fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(rotation: Q
     }
 }
 
-pub(super) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform: &Transform) -> Result<Transform, E> {
+#[inline]
+pub(super) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform: &mut Transform) -> Result<(), E> {
     if !transform.position.is_finite() || !transform.scale.is_finite() {
         return Err(NonFinite.into());
     }
-    let transform = Transform { rotation: admit_rotation::<E>(transform.rotation)?, ..*transform };
-    // A scale at the end of the range times a rotation that is a last bit too long overflows.
-    if transform.scale.abs().max_element() > f32::MAX / 2.0 && !transform.to_affine().is_finite() {
+    let rotation = admit_rotation::<E>(transform.rotation)?;
+    if overflows(transform.scale, rotation) {
         return Err(NonFinite.into());
     }
-    Ok(transform)
+    transform.rotation = rotation;
+    Ok(())
+}
+
+/// Whether the transform and its matrix are finite.
+pub(super) fn is_finite(transform: &Transform) -> bool {
+    transform.is_finite() && !overflows(transform.scale, transform.rotation)
+}
+
+/// A scale at the end of the range times a rotation that is a last bit too long overflows.
+fn overflows(scale: Vec3, rotation: Quat) -> bool {
+    scale.abs().max_element() > f32::MAX / 2.0
+        && !Transform::from_rotation(rotation).with_scale(scale).to_affine().is_finite()
 }
 
 /// A quaternion in float64, unit to that precision.
@@ -117,7 +129,7 @@ pub(super) fn misfit(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 
 /// By how much a solved position misses, in units of its size, beyond what rounding alone explains.
 pub(super) fn position_misfit(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
     let [off, wanted, origin] = [reached - wanted, wanted, origin].map(|v| v.abs().max_element());
-    if off <= POSITION_MISFIT * (wanted + origin) { 0.0 } else { off / wanted }
+    if off <= POSITION_MISFIT * (wanted + origin) { 0.0 } else { larger(0.0, off / wanted) }
 }
 
 /// By how much a solved scale misses, in units of the wanted one.

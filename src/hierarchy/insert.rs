@@ -21,8 +21,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.parent(root)?, None);
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn add_root(&mut self, local: A::Transform) -> Result<NodeId, InsertError> {
-        let local = A::admit::<InsertError>(&local)?;
+    pub fn add_root(&mut self, mut local: A::Transform) -> Result<NodeId, InsertError> {
+        A::admit::<InsertError>(&mut local)?;
         Ok(self.insert(NONE, NONE, local))
     }
 
@@ -43,9 +43,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.parent(child)?, Some(root));
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn add_child(&mut self, parent: NodeId, local: A::Transform) -> Result<NodeId, InsertError> {
+    pub fn add_child(&mut self, parent: NodeId, mut local: A::Transform) -> Result<NodeId, InsertError> {
         let parent = self.topology.slot(parent)?;
-        let local = A::admit::<InsertError>(&local)?;
+        A::admit::<InsertError>(&mut local)?;
         Ok(self.insert(parent, NONE, local))
     }
 
@@ -71,10 +71,10 @@ impl<A: Accumulate> HierarchyOf<A> {
         &mut self,
         parent: impl Into<Option<NodeId>>,
         index: usize,
-        local: A::Transform,
+        mut local: A::Transform,
     ) -> Result<NodeId, InsertError> {
         let parent = self.topology.slot_or_none(parent.into())?;
-        let local = A::admit::<InsertError>(&local)?;
+        A::admit::<InsertError>(&mut local)?;
         let before = self.topology.child_at(parent, index, NONE).map_err(|max| OutOfRange { index, max })?;
         Ok(self.insert(parent, before, local))
     }
@@ -96,9 +96,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert!(h.roots().eq([first, second, third]));
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn insert_before(&mut self, sibling: NodeId, local: A::Transform) -> Result<NodeId, InsertError> {
+    pub fn insert_before(&mut self, sibling: NodeId, mut local: A::Transform) -> Result<NodeId, InsertError> {
         let before = self.topology.slot(sibling)?;
-        let local = A::admit::<InsertError>(&local)?;
+        A::admit::<InsertError>(&mut local)?;
         Ok(self.insert(self.topology.links(before).parent, before, local))
     }
 
@@ -109,9 +109,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// # Errors
     /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation); nothing
     /// changed.
-    pub fn insert_after(&mut self, sibling: NodeId, local: A::Transform) -> Result<NodeId, InsertError> {
+    pub fn insert_after(&mut self, sibling: NodeId, mut local: A::Transform) -> Result<NodeId, InsertError> {
         let after = self.topology.slot(sibling)?;
-        let local = A::admit::<InsertError>(&local)?;
+        A::admit::<InsertError>(&mut local)?;
         let links = self.topology.links(after);
         Ok(self.insert(links.parent, links.next, local))
     }
@@ -160,7 +160,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         if parents.len() != locals.len() {
             return Err(LengthMismatch { left: parents.len(), right: locals.len() }.into());
         }
-        let locals = locals.iter().map(A::admit::<InsertError>).collect::<Result<Vec<_>, _>>()?;
+        let mut locals = locals.to_vec();
+        locals.iter_mut().try_for_each(A::admit::<InsertError>)?;
         let order = pre_order(parents)?;
 
         if self.order.is_crowded() {

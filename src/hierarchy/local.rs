@@ -76,10 +76,22 @@ impl<A: Accumulate> Locals<A> {
         Own { transform: *self.transform(slot), matrix }
     }
 
+    /// As [`set`](Self::set), of a transform: without a copy on the way.
+    pub(super) fn set_transform(&mut self, slot: u32, row: u32, transform: &A::Transform) {
+        self.transforms[slot as usize] = *transform;
+        self.is_matrix[slot as usize] = false;
+        self.rows[row as usize] = A::local_of(transform);
+    }
+
     pub(super) fn set(&mut self, slot: u32, row: u32, own: &Own<A>) {
+        self.write(slot, row, own, &own.local());
+    }
+
+    /// As [`set`](Self::set), with `own.local()` at hand.
+    fn write(&mut self, slot: u32, row: u32, own: &Own<A>, local: &A::Local) {
         self.transforms[slot as usize] = own.transform;
         self.is_matrix[slot as usize] = own.matrix.is_some();
-        self.rows[row as usize] = own.local();
+        self.rows[row as usize] = *local;
     }
 }
 
@@ -107,10 +119,11 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.local(id)?, Transform::from_position(Vec3::X));
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn set_local(&mut self, id: NodeId, local: A::Transform) -> Result<(), LocalError> {
-        let slot = self.topology.slot(id)?;
-        let local = A::admit::<LocalError>(&local)?;
-        self.set_own(slot, &Own::trs(local));
+    pub fn set_local(&mut self, id: NodeId, mut local: A::Transform) -> Result<(), LocalError> {
+        let (slot, row) = self.at(id)?;
+        A::admit::<LocalError>(&mut local)?;
+        self.locals.set_transform(slot, row, &local);
+        self.marks.set(row);
         Ok(())
     }
 }
@@ -251,9 +264,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), LocalError> {
-        let slot = self.topology.slot(id)?;
+        let (slot, row) = self.at(id)?;
         let position = A::Shared::check_vector(position)?;
-        let row = self.order.row(slot);
         self.locals.set_position(slot, row, position);
         self.marks.set(row);
         Ok(())
@@ -286,10 +298,13 @@ impl<A: Geometry> HierarchyOf<A> {
 
     /// Finite factors can have a product that is not.
     fn set_own_if_finite(&mut self, slot: u32, own: &Own<A>) -> Result<(), LocalError> {
-        if !A::is_finite(&own.local()) {
+        let local = own.local();
+        if !A::is_finite(&local) {
             return Err(NonFinite.into());
         }
-        self.set_own(slot, own);
+        let row = self.order.row(slot);
+        self.locals.write(slot, row, own, &local);
+        self.marks.set(row);
         Ok(())
     }
 

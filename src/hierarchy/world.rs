@@ -215,9 +215,10 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert_eq!(h.position(child)?, 2.0 * Vec3::X);
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn set_world_transform(&mut self, id: NodeId, world: A::Transform) -> Result<(), WorldError> {
+    pub fn set_world_transform(&mut self, id: NodeId, mut world: A::Transform) -> Result<(), WorldError> {
         self.topology.slot(id)?;
-        let wanted = A::widen_transform(&A::admit::<WorldError>(&world)?);
+        A::admit::<WorldError>(&mut world)?;
+        let wanted = A::widen_transform(&world);
         self.edit_in_world(id, |parent, own| A::solve(parent, &wanted, own, Shear::Allowed))
     }
 

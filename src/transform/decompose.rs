@@ -183,6 +183,12 @@ fn rotation_of(q: Quat) -> DMat3 {
     DMat3::from_quat(q.as_dquat().normalize())
 }
 
+/// The shear of `m = rotation * U`, the rotation known: what `rotation⁻¹ m` has above its diagonal.
+pub(crate) fn shear_under(rotation: Quat, m: DMat3) -> Vec3 {
+    let upper = rotation_of(rotation).transpose() * m;
+    round(DVec3::new(upper.y_axis.x, upper.z_axis.x, upper.z_axis.y))
+}
+
 /// Rounds to f32, to the largest finite number where that would overflow, and without -0.0.
 fn round(v: DVec3) -> Vec3 {
     const MAX: DVec3 = DVec3::splat(f32::MAX as f64);

@@ -3,8 +3,8 @@
 use super::Geometry;
 use crate::accumulate::space3::{Space3, aim, coincide, solve_affine, wide_rotation};
 use crate::accumulate::{Accumulate, Chain, Components, Misfit, Own, components::Wide};
-use crate::transform::decompose::{TRS_TOLERANCE, quat_of};
-use crate::{Decomposed, Transform, decompose_with_hint};
+use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of};
+use crate::{Decomposed, Transform};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 
 impl Geometry for Components {
@@ -31,7 +31,12 @@ impl Geometry for Components {
         if !matrix.is_finite() {
             return Err(Misfit::NonFinite);
         }
-        let decomposed = decompose_with_hint(matrix, own.transform.scale);
+        let factors = decompose_linear(matrix.matrix3.as_dmat3(), own.transform.scale.as_dvec3());
+        // A column can be too long for a scale although its elements are finite.
+        if !factors.scale.as_vec3().is_finite() {
+            return Err(Misfit::NonFinite);
+        }
+        let decomposed = Decomposed::new(&factors, matrix.translation.into());
         let residual = decomposed.residual();
         if residual <= TRS_TOLERANCE { Ok(Own::trs(decomposed.transform)) } else { Err(Misfit::Shear(residual)) }
     }

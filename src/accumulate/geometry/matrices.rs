@@ -6,7 +6,7 @@ use crate::accumulate::space3::{
     Space3, aim, coincide, nearer, solve_affine, solve_point, unit, wide_affine, wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
-use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of};
+use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of, shear_under};
 use crate::{Decomposed, Transform, decompose_with_hint};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
@@ -34,11 +34,17 @@ impl Geometry for Matrices {
     }
 
     fn with_rotation(own: &Own<Self>, rotation: Quat) -> Own<Self> {
-        with_factors(own, |transform| transform.rotation = rotation)
+        match own.matrix {
+            None => Own::trs(own.transform.with_rotation(rotation)),
+            Some(_) => with_factors(own, |transform| transform.rotation = rotation),
+        }
     }
 
     fn with_scale(own: &Own<Self>, scale: Vec3) -> Own<Self> {
-        with_factors(own, |transform| transform.scale = scale)
+        match own.matrix {
+            None => Own::trs(own.transform.with_scale(scale)),
+            Some(_) => with_factors(own, |transform| transform.scale = scale),
+        }
     }
 
     fn import(matrix: &Affine3A, own: &Own<Self>) -> Result<Own<Self>, Misfit> {
@@ -65,7 +71,12 @@ impl Geometry for Matrices {
     fn decompose_own(own: &Own<Self>) -> Decomposed {
         match own.matrix {
             None => Decomposed { transform: own.transform, shear: Vec3::ZERO },
-            Some(local) => decompose_with_hint(&affine(&local), own.transform.scale),
+            // With the rotation and scale that are there, not taken apart anew: where a scale is zero the
+            // matrix alone does not tell its axes, and shear would turn into rotation.
+            Some(local) => Decomposed {
+                transform: own.transform,
+                shear: shear_under(own.transform.rotation, Self::widen(&local).matrix3),
+            },
         }
     }
 
@@ -241,7 +252,7 @@ fn shear_of(own: &Own<Matrices>) -> f32 {
     own.matrix.map_or(0.0, |local| difference(&Matrices::local_of(&own.transform), &local))
 }
 
-/// Changes a factor of the own value. A matrix keeps its shear, unless that is rounding only.
+/// Changes a factor of an own matrix, which keeps its shear, unless that is rounding only.
 fn with_factors(own: &Own<Matrices>, change: impl FnOnce(&mut Transform)) -> Own<Matrices> {
     let mut decomposed = Matrices::decompose_own(own);
     change(&mut decomposed.transform);
