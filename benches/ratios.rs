@@ -1,0 +1,269 @@
+//! How many times faster than a plain implementation: both run in turn, again and again, so that what
+//! else the machine does falls on both, and medians are compared.
+//!
+//! `cargo bench --bench ratios` prints tables in Markdown; `-- --quick` leaves out what takes long.
+//! Times are for the whole tree, per update or per frame; a frame is setting local poses and an update.
+
+mod support;
+
+use posetree::{Error, Keep};
+use std::time::{Duration, Instant};
+use support::floor::Floor;
+use support::pair::{Edits, Moves, Pair};
+use support::shapes::{Dirty, Shape, humanoids, random, tree};
+
+/// How much to measure.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    rounds: usize,
+    /// What one side gets per round.
+    round: Duration,
+    nodes: usize,
+}
+
+fn main() -> Result<(), Error> {
+    let has = |flag: &str| std::env::args().any(|arg| arg == flag);
+    // As a test, `cargo` passes no `--bench`: then only whether it runs at all.
+    let effort = if has("--test") || !has("--bench") {
+        Effort { rounds: 1, round: Duration::ZERO, nodes: 1_000 }
+    } else if has("--quick") {
+        Effort { rounds: 9, round: Duration::from_millis(10), nodes: 100_000 }
+    } else {
+        Effort { rounds: 15, round: Duration::from_millis(50), nodes: 1_000_000 }
+    };
+
+    let mut shapes = vec![tree("chain", 2500, 1), random("random_1k", 1_000)];
+    if effort.nodes >= 100_000 {
+        shapes.extend([
+            tree("wide", 3, 500),
+            tree("binary", 18, 2),
+            humanoids(4000),
+            random("random_100k", 100_000),
+            random("random_100k", 100_000).depth_first(),
+            random("random_100k", 100_000).shuffled(),
+        ]);
+    }
+    if effort.nodes >= 1_000_000 {
+        shapes.push(random("random_1m", 1_000_000));
+    }
+
+    println!("| tree | nodes | dirty | what | posetree | plain | ratio | posetree, ns/node | plain, ns/node |");
+    println!("|---|--:|---|---|--:|--:|--:|--:|--:|");
+    shapes.iter().try_for_each(|shape| propagate(shape, effort))?;
+
+    println!("\n| setting | posetree, ns | plain, ns |\n|---|--:|--:|");
+    setters(&shapes[1], effort)?;
+
+    println!("\n| reparent + update, a frame | nodes | posetree | worst | plain | ratio |\n|---|--:|--:|--:|--:|--:|");
+    for nodes in [10_000, 100_000, 1_000_000].into_iter().filter(|&nodes| nodes <= effort.nodes) {
+        for keep in [Keep::Local, Keep::World] {
+            reparent(&random("random", nodes).rigid(), keep, effort)?;
+        }
+    }
+
+    println!("\n| tree, root dirty, ns/node | update | bare product | copy |\n|---|--:|--:|--:|");
+    shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| floors(shape, effort))
+}
+
+/// A frame's two parts on both sides, in turn.
+fn propagate(shape: &Shape, effort: Effort) -> Result<(), Error> {
+    let mut pair = Pair::new(shape)?;
+    for dirty in Dirty::EACH {
+        let edits = Edits::new(shape, dirty, &pair);
+        for frame in 0..2 {
+            edits.set_posetree(&mut pair.hierarchy, frame)?;
+            edits.set_plain(&pair.plain, frame);
+            pair.plain.update();
+            pair.check(&format!("{}/{}", shape.name, dirty.name()));
+        }
+        let (mut updates, mut frames) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let mut count = [1, 1];
+        for round in 0..=effort.rounds {
+            let posetree = measure(count[0], |frame| {
+                edits.set_posetree(&mut pair.hierarchy, frame)?;
+                Ok(timed(|| pair.hierarchy.update().rows().len()))
+            })?;
+            let plain = measure(count[1], |frame| {
+                edits.set_plain(&pair.plain, frame);
+                Ok(timed(|| pair.plain.update()))
+            })?;
+            for (side, (frame, update)) in [posetree, plain].into_iter().enumerate() {
+                if round == 0 {
+                    // The first warms up, and says how many frames fill a round.
+                    count[side] = (effort.round.as_secs_f64() / frame.max(1e-8)).ceil().max(1.0) as usize;
+                } else {
+                    frames[side].push(frame);
+                    updates[side].push(update);
+                }
+            }
+        }
+        // The sides ran different numbers of frames: both to the same one again.
+        edits.set_posetree(&mut pair.hierarchy, 1)?;
+        edits.set_plain(&pair.plain, 1);
+        pair.plain.update();
+        pair.check("after the measurement");
+        let head = format!("| {} | {} | {}", shape.name, shape.len(), dirty.name());
+        let frames = frames.map(median);
+        // Below that, asking for the time takes as long as what is timed.
+        if dirty == Dirty::None || dirty == Dirty::Leaf {
+            row(&head, "frame", frames, shape.len());
+        } else {
+            row(&head, "update", updates.map(median), shape.len());
+            row(&head, "frame", frames, shape.len());
+        }
+    }
+    Ok(())
+}
+
+fn row(head: &str, what: &str, [posetree, plain]: [f64; 2], nodes: usize) {
+    println!(
+        "{head} | {what} | {} | {} | {:.1} | {:.2} | {:.2} |",
+        human(posetree),
+        human(plain),
+        plain / posetree,
+        1e9 * posetree / nodes as f64,
+        1e9 * plain / nodes as f64,
+    );
+}
+
+/// What setting one local value costs, marking included, over all nodes of a tree that fits the cache.
+fn setters(shape: &Shape, effort: Effort) -> Result<(), Error> {
+    let mut pair = Pair::new(shape)?;
+    let nodes = shape.len();
+    let locals = |frame: usize| &shape.locals[frame % 2];
+    for setter in ["set_local", "set_position", "set_rotation"] {
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..effort.rounds {
+            let (mut posetree, mut plain) = (0.0, 0.0);
+            for frame in 0..(effort.round.as_micros() as usize / 100).max(1) {
+                let start = Instant::now();
+                for (&id, local) in pair.ids.iter().zip(locals(frame)) {
+                    match setter {
+                        "set_local" => pair.hierarchy.set_local(id, *local)?,
+                        "set_position" => pair.hierarchy.set_position(id, local.position)?,
+                        _ => pair.hierarchy.set_rotation(id, local.rotation)?,
+                    }
+                }
+                posetree += start.elapsed().as_secs_f64();
+                let start = Instant::now();
+                for (node, local) in locals(frame).iter().enumerate() {
+                    match setter {
+                        "set_local" => pair.plain.set_local(node, *local),
+                        "set_position" => pair.plain.set_position(node, local.position),
+                        _ => pair.plain.set_rotation(node, local.rotation),
+                    }
+                }
+                plain += start.elapsed().as_secs_f64();
+                pair.hierarchy.update();
+                pair.plain.update();
+            }
+            let frames = (effort.round.as_micros() as usize / 100).max(1) * nodes;
+            times[0].push(1e9 * posetree / frames as f64);
+            times[1].push(1e9 * plain / frames as f64);
+        }
+        pair.check(setter);
+        let [posetree, plain] = times.map(median);
+        println!("| {setter} | {posetree:.1} | {plain:.1} |");
+    }
+    Ok(())
+}
+
+fn reparent(shape: &Shape, keep: Keep, effort: Effort) -> Result<(), Error> {
+    let mut pair = Pair::new(shape)?;
+    let moves = Moves::new(shape, keep);
+    for frame in 0..20 {
+        moves.frame_posetree(&mut pair.hierarchy, &pair.ids, frame)?;
+        moves.frame_plain(&pair.plain, frame);
+    }
+    pair.check(moves.name());
+    let frames = (effort.round.as_micros() as usize / 50).max(2);
+    let (mut times, mut worst) = ([Vec::new(), Vec::new()], 0.0_f64);
+    let mut at = 20;
+    for _ in 0..effort.rounds {
+        let (posetree, slowest) =
+            measure_worst(frames, |frame| moves.frame_posetree(&mut pair.hierarchy, &pair.ids, at + frame))?;
+        let (plain, _) = measure_worst(frames, |frame| {
+            moves.frame_plain(&pair.plain, at + frame);
+            Ok(())
+        })?;
+        at += frames;
+        worst = worst.max(slowest);
+        times[0].push(posetree);
+        times[1].push(plain);
+    }
+    let [posetree, plain] = times.map(median);
+    let (name, nodes) = (moves.name(), shape.len());
+    let (slowest, ratio) = (human(worst), plain / posetree);
+    println!("| {name} | {nodes} | {} | {slowest} | {} | {ratio:.1} |", human(posetree), human(plain));
+    Ok(())
+}
+
+fn floors(shape: &Shape, effort: Effort) -> Result<(), Error> {
+    let mut pair = Pair::new(shape)?;
+    let mut floor = Floor::new(&mut pair.hierarchy)?;
+    floor.product();
+    assert!(floor.worlds == pair.hierarchy.update().rows(), "the bare product is the same product");
+    let edits = Edits::new(shape, Dirty::Root, &pair);
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    let frames = (effort.round.as_nanos() as usize / (5 * shape.len())).max(1);
+    for _ in 0..effort.rounds {
+        times[0].push(mean(frames, |frame| {
+            edits.set_posetree(&mut pair.hierarchy, frame).expect("every id is live");
+            pair.hierarchy.update();
+        }));
+        times[1].push(mean(frames, |_| floor.product()));
+        times[2].push(mean(frames, |_| floor.copy()));
+    }
+    let [update, product, copy] = times.map(|times| 1e9 * median(times) / shape.len() as f64);
+    println!("| {} | {update:.2} | {product:.2} | {copy:.2} |", shape.name);
+    Ok(())
+}
+
+/// Seconds per frame: all of it, and the part that the frame itself reports.
+fn measure(frames: usize, mut run: impl FnMut(usize) -> Result<Duration, Error>) -> Result<(f64, f64), Error> {
+    let start = Instant::now();
+    let mut part = Duration::ZERO;
+    for frame in 0..frames {
+        part += run(frame)?;
+    }
+    Ok((start.elapsed().as_secs_f64() / frames as f64, part.as_secs_f64() / frames as f64))
+}
+
+/// Seconds per frame: the mean, so that a re-sort now and then counts, and the slowest.
+fn measure_worst(frames: usize, mut run: impl FnMut(usize) -> Result<(), Error>) -> Result<(f64, f64), Error> {
+    let mut worst = Duration::ZERO;
+    let mut sum = Duration::ZERO;
+    for frame in 0..frames {
+        let start = Instant::now();
+        run(frame)?;
+        let time = start.elapsed();
+        sum += time;
+        worst = worst.max(time);
+    }
+    Ok((sum.as_secs_f64() / frames as f64, worst.as_secs_f64()))
+}
+
+fn mean(frames: usize, mut run: impl FnMut(usize)) -> f64 {
+    let start = Instant::now();
+    (0..frames).for_each(&mut run);
+    start.elapsed().as_secs_f64() / frames as f64
+}
+
+fn timed<T>(run: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(run());
+    start.elapsed()
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn human(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-6 => format!("{:.0} ns", 1e9 * s),
+        s if s < 1e-3 => format!("{:.1} µs", 1e6 * s),
+        s => format!("{:.2} ms", 1e3 * s),
+    }
+}
