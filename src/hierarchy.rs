@@ -207,32 +207,22 @@ impl<A: Accumulate> Default for HierarchyOf<A> {
 }
 
 impl<A: Accumulate> fmt::Debug for HierarchyOf<A> {
-    /// The tree, a line a node: id, then local value.
+    /// A line a node, in depth-first order: id, parent, local value. Not indented, because the depth of
+    /// a hierarchy has no bound.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "HierarchyOf<{}> with {} nodes", core::any::type_name::<A>(), self.len())?;
-        let mut depth = 0;
         let mut at = self.topology.ends(NONE).0;
         while at != NONE {
             let own = self.own(at);
-            write!(f, "{:indent$}{:?} ", "", self.topology.live(at), indent = 2 * depth)?;
+            write!(f, "{:?}", self.topology.live(at))?;
+            if let Some(parent) = self.topology.id(self.topology.links(at).parent) {
+                write!(f, " in {parent:?}")?;
+            }
             match own.matrix {
-                Some(matrix) => writeln!(f, "{matrix:?}")?,
-                None => writeln!(f, "{:?}", own.transform)?,
+                Some(matrix) => writeln!(f, " {matrix:?}")?,
+                None => writeln!(f, " {:?}", own.transform)?,
             }
-            let next = self.topology.next_in_forest(at);
-            if next != NONE {
-                let above = self.topology.links(next).parent;
-                if above == at {
-                    depth += 1;
-                } else {
-                    let mut up = self.topology.links(at).parent;
-                    while up != above {
-                        depth -= 1;
-                        up = self.topology.links(up).parent;
-                    }
-                }
-            }
-            at = next;
+            at = self.topology.next_in_forest(at);
         }
         Ok(())
     }

@@ -126,10 +126,16 @@ pub(super) fn misfit(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 
     larger(linear, position_misfit(reached.translation, wanted.translation, parent.translation))
 }
 
-/// By how much a solved position misses, in units of its size, beyond what rounding alone explains.
+/// By how much a solved position misses, beyond what rounding alone explains: in units of its distance
+/// from the world's origin or from the parent's, whichever is larger, because a position near the former
+/// is a difference of large numbers that nothing relates to its own size.
 pub(super) fn position_misfit(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
-    let [off, wanted, origin] = [reached - wanted, wanted, origin].map(|v| v.abs().max_element());
-    if off <= POSITION_MISFIT * (wanted + origin) { 0.0 } else { larger(0.0, off / wanted) }
+    let [off, from_world, from_parent, origin] =
+        [reached - wanted, wanted, wanted - origin, origin].map(|v| v.abs().max_element());
+    if off <= POSITION_MISFIT * (from_world + origin) {
+        return 0.0;
+    }
+    larger(0.0, off / from_world.max(from_parent))
 }
 
 /// By how much a solved scale misses, in units of the wanted one.

@@ -32,7 +32,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// because `combine` does not associate. With `P` and `W` the chain of the new parent and the
     /// wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`, element by element; and if
     /// it still misses the wanted pose, by more than 2⁻¹⁰ of a column's largest element, the parent
-    /// counts as singular.
+    /// counts as singular. (A position counts by its distance from the parent's or the world's origin,
+    /// whichever is larger.)
     ///
     /// Marks the node dirty. O(depth).
     ///
