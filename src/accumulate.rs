@@ -9,7 +9,7 @@ mod rank;
 mod space3;
 
 pub use components::Components;
-pub(crate) use geometry::Geometry;
+pub use geometry::Geometry;
 pub use matrices::Matrices;
 
 use crate::{NonFinite, NotRotation};

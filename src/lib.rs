@@ -11,7 +11,7 @@ mod node_id;
 mod topology;
 mod transform;
 
-pub use accumulate::{Accumulate, Components, Matrices};
+pub use accumulate::{Accumulate, Components, Geometry, Matrices};
 pub use error::{
     Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTrs,
     OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,

@@ -50,10 +50,25 @@ pub trait Shared {
     fn joint_matrix(world: &Self::Wide, inverse_bind: &Self::Affine) -> Self::Skin;
 }
 
-/// What one way of accumulating does with them. All poses and arguments that come in are finite.
-#[doc(hidden)]
-#[allow(unnameable_types, reason = "bounds of public methods; sealed through Accumulate")]
+/// What the doors that speak of vectors, rotations and matrices need of an [`Accumulate`]. Implemented
+/// by [`Matrices`](crate::Matrices) and [`Components`](crate::Components).
+///
+/// The bound for code over both kinds of hierarchy; sealed, and its items are the crate's own.
+///
+/// ```
+/// use posetree::{Geometry, HierarchyOf, LocalError, NodeId};
+/// fn reset<A: Geometry>(h: &mut HierarchyOf<A>, id: NodeId, origin: A::Vector) -> Result<(), LocalError> {
+///     h.set_position(id, origin)
+/// }
+/// # let mut h = posetree::Hierarchy::new();
+/// # let id = h.add_root(posetree::Transform::from_position(posetree::glam::Vec3::X))?;
+/// # reset(&mut h, id, posetree::glam::Vec3::ZERO)?;
+/// # assert_eq!(h.position(id)?, posetree::glam::Vec3::ZERO);
+/// # Ok::<(), posetree::Error>(())
+/// ```
+// All poses and arguments that come in are finite.
 pub trait Geometry: Accumulate {
+    #[doc(hidden)]
     type Shared: Shared<
             Vector = Self::Vector,
             Rotation = Self::Rotation,
@@ -64,53 +79,80 @@ pub trait Geometry: Accumulate {
 
     // The own value.
     /// Writes a position into an own value as it is stored: a transform, and the local row made of it.
+    #[doc(hidden)]
     fn put_position(position: Self::Vector, transform: &mut Self::Transform, local: &mut Self::Local);
+    #[doc(hidden)]
     fn with_position(own: &Own<Self>, position: Self::Vector) -> Own<Self>;
+    #[doc(hidden)]
     fn with_rotation(own: &Own<Self>, rotation: Self::Rotation) -> Own<Self>;
+    #[doc(hidden)]
     fn with_scale(own: &Own<Self>, scale: Self::Vector) -> Own<Self>;
     /// Takes a matrix as the own value; `own` is the hint for signs.
+    #[doc(hidden)]
     fn import(matrix: &Self::Affine, own: &Own<Self>) -> Result<Own<Self>, Misfit>;
+    #[doc(hidden)]
     fn export(own: &Own<Self>) -> Self::Affine;
     /// The own value as position, rotation and scale, or what that would lose.
+    #[doc(hidden)]
     fn as_trs(own: &Own<Self>) -> Result<Self::Transform, f32>;
     /// The own value without shear, and what that loses.
+    #[doc(hidden)]
     fn drop_shear(own: &Own<Self>) -> (Self::Transform, f32);
+    #[doc(hidden)]
     fn decompose_own(own: &Own<Self>) -> Self::Decomposed;
 
     // Spaces: arguments in the node's own frame, in the parent's, in the world's.
     /// `p + v`.
+    #[doc(hidden)]
     fn moved_in_parent(own: &Own<Self>, by: Self::Vector) -> Own<Self>;
     /// `p + r v`.
+    #[doc(hidden)]
     fn moved_in_local(own: &Own<Self>, by: Self::Vector) -> Own<Self>;
     /// `p + L v`.
+    #[doc(hidden)]
     fn placed_in_local(own: &Own<Self>, position: Self::Vector) -> Own<Self>;
     /// `q r`, about a point of the parent's space, or in place.
+    #[doc(hidden)]
     fn turned_in_parent(own: &Own<Self>, by: Self::Rotation, about: Option<Self::Vector>) -> Own<Self>;
     /// `r q`, about a point of the node's space, or in place.
+    #[doc(hidden)]
     fn turned_in_local(own: &Own<Self>, by: Self::Rotation, about: Option<Self::Vector>) -> Own<Self>;
+    #[doc(hidden)]
     fn moved_in_world(parent: &Chain<Self>, own: &Own<Self>, by: Self::Vector) -> Result<Own<Self>, Misfit>;
     /// World linear part `Rot(q) * linear`, about a world point, or in place.
+    #[doc(hidden)]
     fn turned_in_world(
         parent: &Chain<Self>,
         own: &Own<Self>,
         by: Self::Rotation,
         about: Option<Self::Vector>,
     ) -> Result<Own<Self>, Misfit>;
+    #[doc(hidden)]
     fn aimed(parent: &Chain<Self>, own: &Own<Self>, at: Self::Vector, up: Self::Vector) -> Result<Own<Self>, Misfit>;
 
     // The own value from wanted world values.
+    #[doc(hidden)]
     fn widen_matrix(matrix: &Self::Affine, own: &Own<Self>) -> Result<Self::Wide, Misfit>;
+    #[doc(hidden)]
     fn widen_transform(transform: &Self::Transform) -> Self::Wide;
+    #[doc(hidden)]
     fn solve_position(parent: &Chain<Self>, own: &Own<Self>, position: Self::Vector) -> Result<Own<Self>, Misfit>;
+    #[doc(hidden)]
     fn solve_rotation(parent: &Chain<Self>, own: &Own<Self>, rotation: Self::Rotation) -> Result<Own<Self>, Misfit>;
+    #[doc(hidden)]
     fn solve_scale(parent: &Chain<Self>, own: &Own<Self>, scale: Self::Vector) -> Result<Own<Self>, Misfit>;
 
     // World poses.
+    #[doc(hidden)]
     fn matrix(world: &Self::World) -> Self::Affine;
+    #[doc(hidden)]
     fn wide_matrix(world: &Self::World) -> <Self::Shared as Shared>::Wide;
+    #[doc(hidden)]
     fn world_position(world: &Self::World) -> Self::Vector;
     /// The world pose taken apart, with the node's own scale as hint for signs.
+    #[doc(hidden)]
     fn decompose_world(world: &Self::World, hint: &Self::Transform) -> Self::Decomposed;
     /// `to⁻¹ * from`.
+    #[doc(hidden)]
     fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<Self::Affine, Misfit>;
 }

@@ -29,6 +29,9 @@ struct Runner<'a, S> {
     executed: usize,
 }
 
+/// A node as it stands: id, parent, children, and the bits of its local and world matrix.
+type Seen = (NodeId, Option<NodeId>, Vec<NodeId>, [u64; 16], [u64; 16]);
+
 /// What an op did: nothing wrong, an error of the crate, or a defect of the case.
 type Outcome = Result<Result<(), Error>, String>;
 
@@ -119,7 +122,7 @@ impl<S: Subject> Runner<'_, S> {
     }
 
     /// Parent, child order, local and world of every live node, bit for bit.
-    fn snapshot(&self) -> Vec<(NodeId, Option<NodeId>, Vec<NodeId>, [u64; 16], [u64; 16])> {
+    fn snapshot(&self) -> Vec<Seen> {
         let bits = |m: Result<[f64; 16], Error>| m.expect("a live node").map(f64::to_bits);
         let ids = self.h.ids().into_iter();
         ids.map(|id| {
