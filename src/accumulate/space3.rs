@@ -20,6 +20,10 @@ const UNIT_TOLERANCE: f32 = 4.0 * f32::EPSILON;
 /// difference leaves at most `√3 u` of each, u = ε/2, and adding it back the same; 4 ε = 8 u.
 const POSITION_MISFIT: f64 = 4.0 * f32::EPSILON as f64;
 
+/// Below the normal numbers of float32 rounding is not relative to a number's size, and misses nothing
+/// that float32 could hold.
+const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
+
 /// Two directions whose sine is below this are parallel as far as float32 can tell.
 const PARALLEL: f64 = 8.0 * f32::EPSILON as f64;
 
@@ -120,7 +124,7 @@ pub(super) fn misfit(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 
     let reached = *parent * *x;
     let column = |i: usize| {
         let off = (reached.matrix3.col(i) - wanted.matrix3.col(i)).abs().max_element();
-        if off == 0.0 { 0.0 } else { off / wanted.matrix3.col(i).abs().max_element() }
+        if off <= SMALLEST { 0.0 } else { off / wanted.matrix3.col(i).abs().max_element() }
     };
     let linear = larger(larger(column(0), column(1)), column(2));
     larger(linear, position_misfit(reached.translation, wanted.translation, parent.translation))
@@ -132,7 +136,7 @@ pub(super) fn misfit(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 
 pub(super) fn position_misfit(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
     let [off, from_world, from_parent, origin] =
         [reached - wanted, wanted, wanted - origin, origin].map(|v| v.abs().max_element());
-    if off <= POSITION_MISFIT * (from_world + origin) {
+    if off <= SMALLEST.max(POSITION_MISFIT * (from_world + origin)) {
         return 0.0;
     }
     larger(0.0, off / from_world.max(from_parent))
@@ -142,7 +146,7 @@ pub(super) fn position_misfit(reached: DVec3, wanted: DVec3, origin: DVec3) -> f
 pub(super) fn scale_misfit(reached: DVec3, wanted: DVec3) -> f64 {
     let component = |i: usize| {
         let off = (reached[i] - wanted[i]).abs();
-        if off == 0.0 { 0.0 } else { off / wanted[i].abs() }
+        if off <= SMALLEST { 0.0 } else { off / wanted[i].abs() }
     };
     larger(larger(component(0), component(1)), component(2))
 }
