@@ -193,9 +193,21 @@ fn residual<T>(solved: Result<T, Misfit>) -> Result<T, f32> {
     })
 }
 
-/// Refuses a matrix whose image is a plane, a line or a point.
+/// How much of a linear part's thinnest side, `U_ii` of `R U`, one rounding of its columns would hide:
+/// beyond [`MISFIT`] whether it has that side at all is noise. Zero columns count as hidden.
+pub(super) fn hidden(linear: DMat3) -> f64 {
+    let sides = decompose_linear(linear, DVec3::ONE).scale.abs();
+    let noise = |i: usize| {
+        let rounding = 0.5 * f64::from(f32::EPSILON) * linear.col(i).length();
+        if sides[i] == 0.0 { f64::INFINITY } else { rounding / sides[i] }
+    };
+    larger(larger(noise(0), noise(1)), noise(2))
+}
+
+/// Refuses a matrix whose image is a plane, a line or a point, as far as its rounding can tell.
 fn refuse_flat(linear: DMat3) -> Result<(), f32> {
-    if decompose_linear(linear, DVec3::ONE).scale.cmpeq(DVec3::ZERO).any() { Err(f32::INFINITY) } else { Ok(()) }
+    let hidden = hidden(linear);
+    if fits(hidden) { Ok(()) } else { Err(hidden as f32) }
 }
 
 fn rounded(direction: Option<DVec3>) -> Option<Vec3> {
@@ -244,7 +256,7 @@ impl Shared for Space3 {
     }
 
     fn is_mirrored(world: &DAffine3) -> bool {
-        world.matrix3.determinant() < 0.0
+        refuse_flat(world.matrix3).is_ok() && world.matrix3.determinant() < 0.0
     }
 
     fn axis(world: &DAffine3, axis: i8) -> Option<Vec3> {

@@ -3,7 +3,7 @@
 use super::Geometry;
 use crate::accumulate::matrices::{Rows, affine, difference, rows};
 use crate::accumulate::space3::{
-    Space3, aim, coincide, nearer, solve_affine, solve_point, unit, wide_affine, wide_rotation,
+    Space3, aim, coincide, hidden, nearer, solve_affine, solve_point, unit, wide_affine, wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
 use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of, shear_under};
@@ -212,12 +212,7 @@ impl Geometry for Matrices {
         let turned = Self::widen(&Self::local_of(&Transform::from_rotation(own.transform.rotation)));
         let linear = parent.wide.matrix3 * turned.matrix3;
         let factors = decompose_linear(linear, DVec3::ONE).scale;
-        // The world's own rounding hides a factor that is this much smaller than its column.
-        let hidden = |i: usize| {
-            let noise = 0.5 * f64::from(f32::EPSILON) * linear.col(i).length();
-            if factors[i] == 0.0 { f64::INFINITY } else { noise / factors[i].abs() }
-        };
-        let misfit = larger(larger(hidden(0), hidden(1)), hidden(2));
+        let misfit = hidden(linear);
         let solved = (scale.as_dvec3() / factors).as_vec3();
         if fits(misfit) && solved.is_finite() {
             Ok(Self::with_scale(own, solved))
