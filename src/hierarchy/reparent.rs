@@ -260,7 +260,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// The node from which two poses are compared: the lowest that gives what reading gives.
     pub(super) fn top(&self, a: u32, b: u32) -> u32 {
-        if A::ASSOCIATIVE { self.topology.common(a, b) } else { NONE }
+        if A::ASSOCIATIVE || a == b { self.topology.common(a, b) } else { NONE }
     }
 
     /// The product of the local poses from below `top` down to `slot`, in float64.
