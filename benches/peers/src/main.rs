@@ -33,6 +33,7 @@ mod session;
 mod shapes;
 mod workloads;
 
+use bevy_tasks::available_parallelism;
 use peers::{Kind, Threads, init_pool};
 use remote::Remote;
 use report::{Figures, Medians, Outcome};
@@ -117,7 +118,8 @@ fn seats(workload: &Workload, arguments: &Arguments) -> std::io::Result<Vec<Seat
         seats.push(Seat::Here(kind, session.map(Box::new)));
         if matches!(kind, Kind::BevyStatic | Kind::Bevy) {
             let here = std::env::current_exe()?;
-            let programs = cfg!(feature = "bevy_parallel").then_some(&here).into_iter().chain(&arguments.serial_bevy);
+            let has_more_threads = cfg!(feature = "bevy_parallel") && available_parallelism() > 1;
+            let programs = has_more_threads.then_some(&here).into_iter().chain(&arguments.serial_bevy);
             for program in programs {
                 seats.push(Seat::There(Remote::new(program, kind, workload, arguments.quick)?));
             }
@@ -132,8 +134,8 @@ fn frames(action: Action, nodes: usize, quick: bool) -> usize {
         Action::Move => (400_000 / nodes).clamp(2, 100),
         Action::MoveBatch(_) => 8,
         Action::Churn => 20,
-        Action::Reparent(1) => (4_000_000 / nodes).clamp(1, 20),
-        Action::Reparent(_) => (1_600_000 / nodes).clamp(3, 8),
+        Action::Reparent(1) => (3_000_000 / nodes).clamp(1, 15),
+        Action::Reparent(_) => (1_200_000 / nodes).clamp(2, 6),
         Action::SpawnDespawn(_) => 23, // 9 rounds of it make 200 frames and some
         Action::Build | Action::BuildChildrenFirst => 1,
         Action::Read(_) => 3,
