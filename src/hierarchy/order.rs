@@ -28,6 +28,66 @@ impl Permutation {
     }
 }
 
+/// By row: the length of its run, 0 for scattered nodes, 1 for holes.
+///
+/// And a bit per row that is set where that is 1, so that leaves are told apart 64 at a time.
+#[derive(Clone, Debug, Default)]
+struct Spans {
+    lengths: Vec<u32>,
+    ones: Vec<u64>,
+}
+
+impl Spans {
+    fn reserve(&mut self, additional: usize) {
+        self.lengths.reserve(additional);
+        self.ones.reserve(additional.div_ceil(64));
+    }
+
+    fn shrink_to_fit(&mut self) {
+        self.lengths.shrink_to_fit();
+        self.ones.shrink_to_fit();
+    }
+
+    /// Runs of one, and no others.
+    fn reset(&mut self, rows: usize) {
+        self.lengths.clear();
+        self.ones.clear();
+        (0..rows).for_each(|_| self.push());
+    }
+
+    fn push(&mut self) {
+        let row = self.lengths.len();
+        self.lengths.push(1);
+        if row % 64 == 0 {
+            self.ones.push(0);
+        }
+        self.ones[row / 64] |= 1 << (row % 64);
+    }
+
+    fn get(&self, row: u32) -> u32 {
+        self.lengths[row as usize]
+    }
+
+    fn set(&mut self, row: u32, length: u32) {
+        self.lengths[row as usize] = length;
+        let (index, bit) = (row as usize / 64, 1 << (row % 64));
+        if length == 1 {
+            self.ones[index] |= bit;
+        } else {
+            self.ones[index] &= !bit;
+        }
+    }
+
+    fn assert_well_formed(&self) {
+        assert_eq!(self.ones.len(), self.lengths.len().div_ceil(64), "words of ones");
+        for (index, word) in self.ones.iter().enumerate() {
+            let row = |bit: usize| self.lengths.get(64 * index + bit) == Some(&1);
+            let want = (0..64).filter(|&bit| row(bit)).fold(0, |word, bit| word | 1_u64 << bit);
+            assert_eq!(*word, want, "ones of rows from {}", 64 * index);
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     /// By slot; of free slots: stale.
@@ -36,8 +96,7 @@ pub(crate) struct Order {
     slots: Vec<u32>,
     /// By row; [`NONE`] for roots and holes.
     parents: Vec<u32>,
-    /// By row; 0 for scattered nodes, 1 for holes.
-    spans: Vec<u32>,
+    spans: Spans,
     holes: usize,
 }
 
@@ -81,14 +140,19 @@ impl Order {
 
     /// The rows of the node's subtree if that is a run.
     pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
-        let span = self.spans[row as usize];
+        let span = self.spans.get(row);
         (span != 0).then(|| row..row + span)
+    }
+
+    /// Which of the 64 rows around `row`, those of its block, are runs of one.
+    pub(crate) fn ones(&self, row: u32) -> u64 {
+        self.spans.ones[row as usize / 64]
     }
 
     /// Appends a node as a run of one.
     pub(crate) fn push(&mut self, slot: u32, parent: u32) -> u32 {
         let parent_row = if parent == NONE { NONE } else { self.row(parent) };
-        let row = self.append(slot, parent_row, 1);
+        let row = self.append(slot, parent_row);
         self.scatter(parent_row);
         row
     }
@@ -100,19 +164,19 @@ impl Order {
         let parent_row = if parent == NONE { NONE } else { self.row(parent) };
         for (&slot, &up) in slots.iter().zip(up) {
             let parent_row = if up == 0 { parent_row } else { self.len() as u32 - up };
-            self.append(slot, parent_row, 1);
+            self.append(slot, parent_row);
         }
         self.add_up_spans(start);
         self.scatter(parent_row);
         start as u32..self.len() as u32
     }
 
-    fn append(&mut self, slot: u32, parent_row: u32, span: u32) -> u32 {
+    fn append(&mut self, slot: u32, parent_row: u32) -> u32 {
         let row = self.slots.len() as u32;
         assert!(row != NONE, "capacity overflow: a hierarchy holds fewer than 2^32 - 1 rows");
         self.slots.push(slot);
         self.parents.push(parent_row);
-        self.spans.push(span);
+        self.spans.push();
         if self.rows.len() <= slot as usize {
             self.rows.resize(slot as usize + 1, NONE);
         }
@@ -123,9 +187,9 @@ impl Order {
     /// Spans from spans of one, for rows from `start` on that are in pre-order among themselves.
     fn add_up_spans(&mut self, start: usize) {
         for row in (start..self.len()).rev() {
-            let parent = self.parents[row] as usize;
-            if parent != NONE as usize && parent >= start {
-                self.spans[parent] += self.spans[row];
+            let parent = self.parents[row];
+            if parent != NONE && parent as usize >= start {
+                self.spans.set(parent, self.spans.get(parent) + self.spans.get(row as u32));
             }
         }
     }
@@ -133,8 +197,8 @@ impl Order {
     /// Marks a row and all above it as scattered.
     fn scatter(&mut self, row: u32) {
         let mut at = row;
-        while at != NONE && self.spans[at as usize] != 0 {
-            self.spans[at as usize] = 0;
+        while at != NONE && self.spans.get(at) != 0 {
+            self.spans.set(at, 0);
             at = self.parents[at as usize];
         }
     }
@@ -160,7 +224,7 @@ impl Order {
         let row = self.row(slot);
         self.slots[row as usize] = NONE;
         self.parents[row as usize] = NONE;
-        self.spans[row as usize] = 1;
+        self.spans.set(row, 1);
         self.holes += 1;
         row
     }
@@ -168,7 +232,7 @@ impl Order {
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
         self.parents.clear();
-        self.spans.clear();
+        self.spans.reset(0);
         self.holes = 0;
     }
 
@@ -197,7 +261,7 @@ impl Order {
             parent => moved_to[parent as usize],
         });
         self.parents = parents.collect();
-        self.spans = vec![1; slots.len()];
+        self.spans.reset(slots.len());
         self.slots = slots;
         self.holes = 0;
         self.add_up_spans(0);
@@ -208,14 +272,15 @@ impl Order {
     /// exactly their subtree, parents first, and that scattered nodes have scattered ancestors.
     pub(crate) fn assert_well_formed(&self, topology: &Topology) {
         assert_eq!(self.len(), self.parents.len());
-        assert_eq!(self.len(), self.spans.len());
+        assert_eq!(self.len(), self.spans.lengths.len());
+        self.spans.assert_well_formed();
         assert_eq!(self.len() - self.holes, topology.len(), "rows that are no holes");
         let mut holes = 0;
         for row in 0..self.len() as u32 {
             let slot = self.slot(row as usize);
             if slot == NONE {
                 holes += 1;
-                assert_eq!((self.parent(row), self.spans[row as usize]), (NONE, 1), "hole {row}");
+                assert_eq!((self.parent(row), self.spans.get(row)), (NONE, 1), "hole {row}");
                 continue;
             }
             assert_eq!(self.row(slot), row, "row of slot {slot}");
@@ -223,8 +288,8 @@ impl Order {
             let parent = topology.links(slot).parent;
             let parent_row = if parent == NONE { NONE } else { self.row(parent) };
             assert_eq!(self.parent(row), parent_row, "parent of row {row}");
-            if self.spans[row as usize] == 0 && parent_row != NONE {
-                assert_eq!(self.spans[parent_row as usize], 0, "row {row} is scattered and its parent is not");
+            if self.spans.get(row) == 0 && parent_row != NONE {
+                assert_eq!(self.spans.get(parent_row), 0, "row {row} is scattered and its parent is not");
             }
         }
         assert_eq!(holes, self.holes, "holes");

@@ -181,17 +181,18 @@ fn block_end(row: u32) -> u32 {
 /// or leaves the block, as bits: scattered leaves are swept by the block instead of one by one.
 fn short_runs<A: Accumulate>(row: u32, sources: &Sources<'_, A>) -> u64 {
     let start = row - row % BLOCK;
-    let mut dirty = sources.marks.bits(row) & u64::MAX << (row % BLOCK);
-    let mut rows = 0;
-    while dirty != 0 {
-        let at = dirty.trailing_zeros();
+    let dirty = sources.marks.bits(row) & u64::MAX << (row % BLOCK);
+    let ones = sources.order.ones(row);
+    let (mut rows, mut longer) = (dirty & ones, dirty & !ones);
+    while longer != 0 {
+        let at = longer.trailing_zeros();
         match sources.order.run(start + at) {
             Some(run) if run.end <= start + BLOCK => {
                 let run = u64::MAX >> (BLOCK - (run.end - run.start)) << at;
                 rows |= run;
-                dirty &= !run;
+                longer &= !run;
             }
-            _ => break,
+            _ => return rows & !(u64::MAX << at),
         }
     }
     rows
