@@ -47,6 +47,11 @@ impl Marks {
         self.words[row as usize / BITS] >> (row as usize % BITS) & 1 == 1
     }
 
+    /// How many rows are marked.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
     /// The marks of 64 rows, those of the block in which `row` is.
     pub(crate) fn bits(&self, row: u32) -> u64 {
         self.words[row as usize / BITS]

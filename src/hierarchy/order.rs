@@ -98,6 +98,8 @@ pub(crate) struct Order {
     parents: Vec<u32>,
     spans: Spans,
     holes: usize,
+    /// Nodes appended or hung elsewhere one by one since the last sort.
+    loose: usize,
 }
 
 impl Order {
@@ -154,6 +156,7 @@ impl Order {
         let parent_row = if parent == NONE { NONE } else { self.row(parent) };
         let row = self.append(slot, parent_row);
         self.scatter(parent_row);
+        self.loose += 1;
         row
     }
 
@@ -210,6 +213,7 @@ impl Order {
         self.scatter(self.parents[row as usize]);
         self.parents[row as usize] = parent_row;
         self.scatter(parent_row);
+        self.loose += 1;
     }
 
     /// Hangs a child under its grandparent, for a parent that is about to go. What was one stretch
@@ -234,6 +238,13 @@ impl Order {
         self.parents.clear();
         self.spans.reset(0);
         self.holes = 0;
+        self.loose = 0;
+    }
+
+    /// Nodes appended or hung elsewhere one by one since the last sort: about as many links as a walk of
+    /// everything would follow.
+    pub(crate) fn loose(&self) -> usize {
+        self.loose
     }
 
     /// Whether there are so many holes that dropping them is paid for by the removals.
@@ -243,29 +254,71 @@ impl Order {
 
     /// Lays the whole forest out in pre-order, without holes, and says what moved where.
     pub(crate) fn sort(&mut self, topology: &Topology) -> Permutation {
-        let mut order = Vec::with_capacity(topology.len());
-        let mut slots = Vec::with_capacity(topology.len());
+        let places = self.places_by_parents().unwrap_or_else(|| self.places_by_links(topology));
+        let mut order = vec![NONE; topology.len()];
+        for (old, &new) in places.iter().enumerate() {
+            if new != NONE {
+                order[new as usize] = old as u32;
+            }
+        }
+        let order = Permutation(order);
+        self.slots = order.apply(&self.slots);
+        for (new, &slot) in self.slots.iter().enumerate() {
+            self.rows[slot as usize] = new as u32;
+        }
+        let place = |parent: u32| if parent == NONE { NONE } else { places[parent as usize] };
+        self.parents = order.iter().map(|old| place(self.parents[old as usize])).collect();
+        self.spans.reset(self.slots.len());
+        self.holes = 0;
+        self.loose = 0;
+        self.add_up_spans(0);
+        order
+    }
+
+    /// The new row of each row, [`NONE`] for holes; `None` if some row comes before its parent's.
+    ///
+    /// Sizes of subtrees are added up backwards, and then each node takes the next place that its parent
+    /// has left, and as many behind it as its subtree needs. Siblings come in the order of their rows.
+    /// No access waits for the one before it, which makes this several times faster than following links.
+    fn places_by_parents(&self) -> Option<Vec<u32>> {
+        let mut sizes: Vec<u32> = self.slots.iter().map(|&slot| u32::from(slot != NONE)).collect();
+        for (row, &parent) in self.parents.iter().enumerate().rev() {
+            if parent != NONE {
+                if parent as usize >= row {
+                    return None;
+                }
+                sizes[parent as usize] += sizes[row];
+            }
+        }
+        let mut next_root = 0;
+        // Of a row that has been placed: the next place for a child.
+        let mut next = sizes;
+        let mut places = vec![NONE; self.len()];
+        for (row, &parent) in self.parents.iter().enumerate() {
+            if self.slots[row] == NONE {
+                continue;
+            }
+            let size = next[row];
+            let left = if parent == NONE { &mut next_root } else { &mut next[parent as usize] };
+            places[row] = *left;
+            *left += size;
+            next[row] = places[row] + 1;
+        }
+        Some(places)
+    }
+
+    /// The same in any order of rows, by walking the forest.
+    fn places_by_links(&self, topology: &Topology) -> Vec<u32> {
+        let mut places = vec![NONE; self.len()];
         let mut at = topology.ends(NONE).0;
-        while at != NONE {
-            order.push(self.row(at));
-            slots.push(at);
+        for place in 0.. {
+            if at == NONE {
+                break;
+            }
+            places[self.row(at) as usize] = place;
             at = topology.next_in_forest(at);
         }
-        let mut moved_to = vec![NONE; self.len()];
-        for (new, &old) in order.iter().enumerate() {
-            moved_to[old as usize] = new as u32;
-            self.rows[slots[new] as usize] = new as u32;
-        }
-        let parents = order.iter().map(|&old| match self.parents[old as usize] {
-            NONE => NONE,
-            parent => moved_to[parent as usize],
-        });
-        self.parents = parents.collect();
-        self.spans.reset(slots.len());
-        self.slots = slots;
-        self.holes = 0;
-        self.add_up_spans(0);
-        Permutation(order)
+        places
     }
 
     /// Asserts that rows and slots name each other, that parents are the topology's, that runs hold

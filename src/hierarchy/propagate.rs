@@ -15,6 +15,9 @@ use core::ops::{Index, Range};
 /// at two, neither walking nor sorting ever costs more than a small multiple of the other.
 const LINKS_PER_NODE: usize = 2;
 
+/// Of how many nodes one counts as a large part.
+const LARGE_PART: usize = 4;
+
 /// How many rows one update may visit, in units of the number of rows. More than one each is only
 /// possible where parents are stored after their children; without a bound that is quadratic.
 const VISITS_PER_ROW: usize = 2;
@@ -229,6 +232,12 @@ impl<A: Accumulate> HierarchyOf<A> {
     #[doc(alias = "propagate")]
     #[doc(alias = "updateMatrixWorld")]
     pub fn update(&mut self) -> Worlds<'_, A> {
+        // After a tree was built or rebuilt node by node, most of it is both dirty and scattered: sorting
+        // costs a third of the walk that would follow, and is due after it in any case.
+        let many = self.len() / LARGE_PART + SMALL;
+        if self.order.loose() > many && self.marks.count() > many {
+            self.optimize();
+        }
         loop {
             let mut sources =
                 Sources { topology: &self.topology, order: &self.order, locals: &self.locals, marks: &mut self.marks };
