@@ -178,7 +178,12 @@ impl<A: Accumulate> HierarchyOf<A> {
     pub fn optimize(&mut self) {
         let permutation = self.order.sort(&self.topology);
         self.locals.permute(&permutation);
-        self.worlds.permute(&permutation);
+        if self.marks.count() == self.len() {
+            // Every world waits to be computed: there is nothing to move.
+            self.worlds.forget(self.len());
+        } else {
+            self.worlds.permute(&permutation);
+        }
         self.marks.permute(&permutation);
     }
 

@@ -126,6 +126,34 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.marks.set(row);
         Ok(())
     }
+
+    /// Replaces the whole local values of many nodes, as an animation system does: all or none.
+    ///
+    /// As [`set_local`](Self::set_local) for each in turn; of a node that comes twice the last one stays.
+    /// Marks the nodes dirty. O(nodes given).
+    ///
+    /// # Errors
+    /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation) for any of them; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let a = h.add_root(Transform::IDENTITY)?;
+    /// let b = h.add_child(a, Transform::IDENTITY)?;
+    /// let pose = Transform::from_position(Vec3::X);
+    /// h.set_locals(&[(a, pose), (b, pose)])?;
+    /// assert_eq!(h.world_position(b)?, 2.0 * Vec3::X);
+    /// assert!(h.set_locals(&[(a, Transform::IDENTITY), (b, Transform::from_scale(Vec3::NAN))]).is_err());
+    /// assert_eq!(h.local(a)?, pose);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), LocalError> {
+        for (id, local) in locals {
+            self.topology.slot(*id)?;
+            A::admit::<LocalError>(&mut { *local })?;
+        }
+        locals.iter().try_for_each(|(id, local)| self.set_local(*id, *local))
+    }
 }
 
 impl<A: Geometry> HierarchyOf<A> {

@@ -87,6 +87,12 @@ impl<A: Accumulate> WorldRows<A> {
         self.walked = 0;
     }
 
+    /// As [`permute`](Self::permute), where every row is dirty and what it holds means nothing.
+    pub(super) fn forget(&mut self, rows: usize) {
+        self.rows.truncate(rows);
+        self.walked = 0;
+    }
+
     /// The rows, for the checker.
     pub(super) fn rows(&self) -> &[A::Row] {
         &self.rows

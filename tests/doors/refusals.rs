@@ -46,6 +46,13 @@ macro_rules! refusals {
                     assert_eq!(look(&h), before, "{what} changed something");
                     h.assert_well_formed();
                 };
+                // Of many, the first that is refused refuses all.
+                let off = Transform::from_position(NAN);
+                check("set_locals", "StaleNode", &|h| Ok(h.set_locals(&[(id, Transform::IDENTITY), (gone, off)])?));
+                check("set_locals", "NonFinite", &|h| Ok(h.set_locals(&[(id, Transform::IDENTITY), (root, off)])?));
+                check("set_locals", "NotRotation", &|h| {
+                    Ok(h.set_locals(&[(id, Transform::IDENTITY), (root, Transform::from_rotation(LONG))])?)
+                });
                 // Stale comes before numbers, numbers before singular.
                 check("rotation", "StaleNode", &|h| Ok(h.set_world_rotation(gone, LONG)?));
                 check("rotation", "NotRotation", &|h| Ok(h.set_world_rotation(id, LONG)?));
