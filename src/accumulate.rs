@@ -81,6 +81,17 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// The same for those of the 64 rows from `start` on whose bit is set.
     #[doc(hidden)]
     fn sweep_bits(parents: &[u32], locals: &[Self::Local], worlds: &mut [Self::Row], start: usize, rows: u64);
+    /// A sweep of one piece of rows: `worlds` holds those from `start` on, and `above`, in order of rows,
+    /// the worlds of all parents that lie outside.
+    #[cfg(feature = "rayon")]
+    #[doc(hidden)]
+    fn sweep_piece(
+        parents: &[u32],
+        locals: &[Self::Local],
+        worlds: &mut [Self::Row],
+        start: u32,
+        above: &[(u32, Self::Row)],
+    );
     #[doc(hidden)]
     fn world(row: &Self::Row) -> Self::World;
 
@@ -198,5 +209,27 @@ fn below<A: Accumulate>(worlds: &[A::Row], parent: u32, local: &A::Local) -> A::
     match worlds.get(parent as usize) {
         Some(parent) => A::product(parent, local),
         None => A::root(local),
+    }
+}
+
+/// The body of every `sweep_piece`.
+#[cfg(feature = "rayon")]
+#[inline(always)]
+fn sweep_piece<A: Accumulate>(
+    parents: &[u32],
+    locals: &[A::Local],
+    worlds: &mut [A::Row],
+    start: u32,
+    above: &[(u32, A::Row)],
+) {
+    for (row, (&parent, local)) in parents.iter().zip(locals).enumerate() {
+        // A parent before the piece, and no parent, wrap to far beyond its end.
+        worlds[row] = match worlds.get(parent.wrapping_sub(start) as usize) {
+            Some(parent) => A::product(parent, local),
+            None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
+                Ok(at) => A::product(&above[at].1, local),
+                Err(_) => A::root(local),
+            },
+        };
     }
 }

@@ -14,6 +14,8 @@ mod tests;
 mod walk;
 mod world;
 
+#[cfg(feature = "rayon")]
+pub(crate) use propagate::Columns;
 pub use propagate::Worlds;
 pub use reparent::Keep;
 pub use space::Space;

@@ -94,7 +94,8 @@
 //!
 //! # Features
 //!
-//! `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses libm.
+//! - `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses libm.
+//! - `rayon`: [`update_parallel`](HierarchyOf#method.update_parallel), one update on all threads of the pool.
 //!
 //! # When not to use it
 //!
@@ -112,6 +113,8 @@ extern crate alloc;
 
 mod accumulate;
 mod error;
+#[cfg(feature = "rayon")]
+mod features;
 mod hierarchy;
 mod node_id;
 mod topology;

@@ -170,7 +170,7 @@ impl From<Transform> for Mat4 {
 /// let world = Transform::from_position(Vec3::new(4.0, 5.0, 6.0));
 /// let local = world.relative_to(parent)?;
 /// assert!(parent.combine(local).position.abs_diff_eq(world.position, 1e-5));
-/// // Not so with the inverse that the net recommends: the scale acts on the wrong axes.
+/// // Not so with the inverse used as a right inverse: the scale acts on the wrong axes.
 /// let other = parent.local_inverse()?.combine(world);
 /// assert!(!parent.combine(other).position.abs_diff_eq(world.position, 1.0));
 /// # Ok::<(), posetree::TransformError>(())

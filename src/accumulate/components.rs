@@ -91,6 +91,18 @@ impl Accumulate for Components {
         super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 
+    #[cfg(feature = "rayon")]
+    #[inline(never)]
+    fn sweep_piece(
+        parents: &[u32],
+        locals: &[Transform],
+        worlds: &mut [Transform],
+        start: u32,
+        above: &[(u32, Transform)],
+    ) {
+        super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+    }
+
     fn world(row: &Transform) -> Transform {
         *row
     }

@@ -86,6 +86,13 @@ impl Accumulate for Hash {
         super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 
+    #[cfg(feature = "rayon")]
+    #[inline(never)]
+    fn sweep_piece(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: u32, above: &[(u32, u64)]) {
+        SWEPT.set(SWEPT.get() + parents.len());
+        super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+    }
+
     fn world(row: &u64) -> u64 {
         *row
     }

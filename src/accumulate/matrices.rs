@@ -88,6 +88,12 @@ impl Accumulate for Matrices {
         super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
     }
 
+    #[cfg(feature = "rayon")]
+    #[inline(never)]
+    fn sweep_piece(parents: &[u32], locals: &[Rows], worlds: &mut [Rows], start: u32, above: &[(u32, Rows)]) {
+        super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+    }
+
     fn world(row: &Rows) -> Affine3A {
         affine(row)
     }

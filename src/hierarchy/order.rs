@@ -140,6 +140,16 @@ impl Order {
         &self.parents
     }
 
+    /// The slot of each row, [`NONE`] for holes.
+    pub(crate) fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    /// The length of each row's run, 0 for scattered nodes.
+    pub(crate) fn spans(&self) -> &[u32] {
+        &self.spans.lengths
+    }
+
     /// The rows of the node's subtree if that is a run.
     pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
         let span = self.spans.get(row);

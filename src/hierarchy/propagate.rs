@@ -44,8 +44,25 @@ pub(super) struct WorldRows<A: Accumulate> {
     walked: usize,
 }
 
+/// What a stretch of runs is swept from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns<'a, A: Accumulate> {
+    pub(crate) parents: &'a [u32],
+    /// [`NONE`] for holes.
+    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
+    pub(crate) slots: &'a [u32],
+    /// Lengths of runs; in a stretch of runs none is 0.
+    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
+    pub(crate) spans: &'a [u32],
+    pub(crate) locals: &'a [A::Local],
+}
+
+/// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
+pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
+
 /// What an update reads, and the marks that it clears.
 struct Sources<'a, A: Accumulate> {
+    sweep: SweepStretch<A>,
     topology: &'a Topology,
     order: &'a Order,
     locals: &'a Locals<A>,
@@ -131,8 +148,13 @@ impl<A: Accumulate> WorldRows<A> {
     }
 
     fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
-        let range = rows.start as usize..rows.end as usize;
-        A::sweep(sources.order.parents(), sources.locals.rows(), &mut self.rows, range);
+        let columns = Columns {
+            parents: sources.order.parents(),
+            slots: sources.order.slots(),
+            spans: sources.order.spans(),
+            locals: sources.locals.rows(),
+        };
+        (sources.sweep)(columns, &mut self.rows, rows.start as usize..rows.end as usize);
         sources.marks.unset_range(rows);
     }
 
@@ -238,6 +260,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     #[doc(alias = "propagate")]
     #[doc(alias = "updateMatrixWorld")]
     pub fn update(&mut self) -> Worlds<'_, A> {
+        self.update_by(|columns, worlds, rows| A::sweep(columns.parents, columns.locals, worlds, rows))
+    }
+
+    pub(crate) fn update_by(&mut self, sweep: SweepStretch<A>) -> Worlds<'_, A> {
         // After a tree was built or rebuilt node by node, most of it is both dirty and scattered: sorting
         // costs a third of the walk that would follow, and is due after it in any case.
         let many = self.len() / LARGE_PART + SMALL;
@@ -245,8 +271,13 @@ impl<A: Accumulate> HierarchyOf<A> {
             self.optimize();
         }
         loop {
-            let mut sources =
-                Sources { topology: &self.topology, order: &self.order, locals: &self.locals, marks: &mut self.marks };
+            let mut sources = Sources {
+                sweep,
+                topology: &self.topology,
+                order: &self.order,
+                locals: &self.locals,
+                marks: &mut self.marks,
+            };
             match self.worlds.refresh(&mut sources) {
                 Ok(()) => return Worlds { hierarchy: self },
                 // Sorted, nothing is scattered and every row is visited at most once.

@@ -1,0 +1,3 @@
+//! What other crates add, a file each.
+
+mod rayon;

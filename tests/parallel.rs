@@ -1,0 +1,107 @@
+//! `update_parallel` gives the bits of `update`, whatever the shape of what is dirty.
+#![cfg(feature = "rayon")]
+
+use posetree::glam::{Quat, Vec3};
+use posetree::{ComponentHierarchy, Geometry, HierarchyOf, Keep, NodeId, Transform};
+
+/// A splitmix64 generator.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+const NODES: usize = 60_000;
+
+type Parent = fn(usize, &mut Random) -> Option<usize>;
+
+/// Random, a chain, one wide parent, a chain with bushes, many roots, and a tree of fours.
+const SHAPES: [(&str, Parent); 6] = [
+    ("random", |n, random| (n > 0).then(|| random.below(n))),
+    ("chain", |n, _| n.checked_sub(1)),
+    ("wide", |n, _| (n > 0).then_some(0)),
+    ("bushes", |n, _| n.checked_sub(1).map(|n| n - n % 60)),
+    ("roots", |n, _| (n % 68 != 0).then(|| n - 1)),
+    ("fours", |n, _| n.checked_sub(1).map(|n| n / 4)),
+];
+
+fn local(random: &mut Random) -> Transform {
+    let number = |random: &mut Random| random.below(2001) as f32 / 1000.0 - 1.0;
+    let position = Vec3::new(number(random), number(random), number(random));
+    Transform::new(position, Quat::from_rotation_y(number(random)), Vec3::new(1.0, 1.001, -0.999))
+}
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+fn compares<A: Geometry<Transform = Transform>>(pools: &[rayon::ThreadPool]) {
+    for (name, parent) in SHAPES {
+        let mut random = Random(7);
+        let parents: Vec<_> = (0..NODES).map(|n| parent(n, &mut random)).collect();
+        let locals: Vec<_> = (0..NODES).map(|_| local(&mut random)).collect();
+        let mut h = HierarchyOf::<A>::new();
+        let outside = h.add_root(local(&mut random)).unwrap();
+        let ids: Vec<NodeId> = h.extend(outside, &parents, &locals).unwrap();
+        for round in 0..6 {
+            let mut by_one = h.clone();
+            let want = by_one.update().rows();
+            for pool in pools {
+                let mut by_many = h.clone();
+                let got = pool.install(|| by_many.update_parallel().rows().to_vec());
+                assert!(got == want, "{name}, round {round}: rows differ");
+                by_many.assert_well_formed();
+            }
+            h.update();
+            // A root, half of everything, holes in runs, a moved subtree, everything.
+            match round {
+                0 => h.set_local(outside, local(&mut random)).unwrap(),
+                1 => ids.iter().step_by(2).for_each(|&id| h.set_local(id, local(&mut random)).unwrap()),
+                2 => {
+                    // So many that cuts would fall on holes.
+                    let leaves: Vec<_> = h.leaves(outside).unwrap().collect();
+                    for leaf in leaves {
+                        if random.below(4) != 0 {
+                            h.remove_subtree(leaf).unwrap();
+                        }
+                    }
+                    h.set_local(outside, local(&mut random)).unwrap();
+                }
+                3 => {
+                    let child = h.first_child(outside).unwrap().unwrap();
+                    h.detach(child, Keep::Local).unwrap();
+                    h.set_local(outside, local(&mut random)).unwrap();
+                }
+                _ => {
+                    for &id in &ids {
+                        if h.contains(id) {
+                            h.set_local(id, local(&mut random)).unwrap();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bits_are_those_of_one_thread() {
+    let pools = [pool(1), pool(2), pool(5)];
+    compares::<posetree::Matrices>(&pools);
+    compares::<posetree::Components>(&pools);
+}
+
+#[test]
+fn an_empty_hierarchy_updates_too() {
+    assert!(ComponentHierarchy::new().update_parallel().rows().is_empty());
+}
