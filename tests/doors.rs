@@ -6,6 +6,8 @@
 
 #[path = "doors/convert.rs"]
 mod convert;
+#[path = "doors/flat.rs"]
+mod flat;
 #[path = "doors/refusals.rs"]
 mod refusals;
 #[path = "doors/spaces.rs"]

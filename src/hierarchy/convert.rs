@@ -51,7 +51,7 @@ impl<A: Geometry> HierarchyOf<A> {
 
     /// The unit world normal of a surface that has this normal in the node: the inverse transpose of `W`
     /// times it, normalised. It stays at right angles to the surface under any scale and shear, and on
-    /// its side under mirroring. Cost as [`world`](Self::world), and an inverse.
+    /// its side under mirroring. O(depth), to see whether a node above is flat.
     ///
     /// # Errors
     /// [`StaleNode`]; [`Degenerate`] if the normal is zero; [`SingularParent`] naming the node if its
@@ -68,12 +68,11 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn local_to_world_normal(&self, id: NodeId, normal: A::Vector) -> Result<A::Vector, WorldError> {
-        given(id, A::Shared::map_normal(&A::wide_matrix(&self.world(id)?), normal))?.ok_or(Degenerate.into())
+        given(id, A::Shared::map_normal(&self.invertible_world(id)?, normal))?.ok_or(Degenerate.into())
     }
 
-    /// The coordinates in the node of a world point: `W⁻¹ p`, solved in float64. Cost as
-    /// [`world`](Self::world), and an inverse; for many points take
-    /// [`world_inverse`](Self::world_inverse) once.
+    /// The coordinates in the node of a world point: `W⁻¹ p`, solved in float64. O(depth), to see whether
+    /// a node above is flat; for many points take [`world_inverse`](Self::world_inverse) once.
     ///
     /// # Errors
     /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`SingularParent`] naming the node if its world is flat.
@@ -83,8 +82,9 @@ impl<A: Geometry> HierarchyOf<A> {
     #[doc(alias = "worldToLocal")]
     #[doc(alias = "to_local")]
     pub fn world_to_local_point(&self, id: NodeId, point: A::Vector) -> Result<A::Vector, WorldError> {
-        let world = self.world(id)?;
-        given(id, A::Shared::unmap_point(&A::wide_matrix(&world), A::Shared::check_vector(point)?))
+        self.topology.slot(id)?;
+        let point = A::Shared::check_vector(point)?;
+        given(id, A::Shared::unmap_point(&self.invertible_world(id)?, point))
     }
 
     /// The vector in the node whose image is a world vector. Cost as
@@ -103,8 +103,9 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     #[doc(alias = "InverseTransformVector")]
     pub fn world_to_local_vector(&self, id: NodeId, vector: A::Vector) -> Result<A::Vector, WorldError> {
-        let world = self.world(id)?;
-        given(id, A::Shared::unmap_vector(&A::wide_matrix(&world), A::Shared::check_vector(vector)?))
+        self.topology.slot(id)?;
+        let vector = A::Shared::check_vector(vector)?;
+        given(id, A::Shared::unmap_vector(&self.invertible_world(id)?, vector))
     }
 
     /// The unit direction in the node whose image points along a world direction. Cost as
@@ -116,22 +117,22 @@ impl<A: Geometry> HierarchyOf<A> {
     /// the node if its world is flat.
     #[doc(alias = "InverseTransformDirection")]
     pub fn world_to_local_direction(&self, id: NodeId, direction: A::Vector) -> Result<A::Vector, WorldError> {
-        let world = self.world(id)?;
-        given(id, A::Shared::unmap_direction(&A::wide_matrix(&world), A::Shared::check_vector(direction)?))?
-            .ok_or(Degenerate.into())
+        self.topology.slot(id)?;
+        let direction = A::Shared::check_vector(direction)?;
+        given(id, A::Shared::unmap_direction(&self.invertible_world(id)?, direction))?.ok_or(Degenerate.into())
     }
 
     /// The unit normal in the node of a surface with this world normal: the transpose of `W` times it,
-    /// normalised. Cost as [`world`](Self::world). Example:
+    /// normalised. Cost as [`world_to_local_point`](Self::world_to_local_point). Example:
     /// [`local_to_world_normal`](Self::local_to_world_normal).
     ///
     /// # Errors
     /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`Degenerate`] if the normal is zero; [`SingularParent`] naming the
     /// node if its world is flat.
     pub fn world_to_local_normal(&self, id: NodeId, normal: A::Vector) -> Result<A::Vector, WorldError> {
-        let world = self.world(id)?;
-        given(id, A::Shared::unmap_normal(&A::wide_matrix(&world), A::Shared::check_vector(normal)?))?
-            .ok_or(Degenerate.into())
+        self.topology.slot(id)?;
+        let normal = A::Shared::check_vector(normal)?;
+        given(id, A::Shared::unmap_normal(&self.invertible_world(id)?, normal))?.ok_or(Degenerate.into())
     }
 
     /// The matrix that carries coordinates in one node to coordinates in another: `W(to)⁻¹ W(from)`.
@@ -163,8 +164,8 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// Whether the world pose mirrors: an odd number of reflections on the way down, which turns
-    /// clockwise triangles into counterclockwise ones. False for a flat world. Cost as
-    /// [`world`](Self::world).
+    /// clockwise triangles into counterclockwise ones. False for a flat world. O(depth), to see whether a
+    /// node above is flat.
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -178,7 +179,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn is_mirrored(&self, id: NodeId) -> Result<bool, StaleNode> {
-        Ok(A::Shared::is_mirrored(&A::wide_matrix(&self.world(id)?)))
+        let (slot, _) = self.at(id)?;
+        Ok(!self.is_flat_in_world(slot) && A::Shared::is_mirrored(&A::wide_matrix(&self.world(id)?)))
     }
 
     /// The smallest box along the world axes around a box in the node, both given by two opposite

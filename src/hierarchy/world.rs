@@ -1,10 +1,13 @@
 //! Doors that read and write world poses. Writers convert to a local value and enter by its door.
 
 use super::HierarchyOf;
-use crate::accumulate::geometry::Shared as _;
+use crate::accumulate::geometry::Shared;
 use crate::accumulate::{Accumulate, Chain, Geometry, Misfit, Own, Shear};
 use crate::topology::NONE;
 use crate::{Degenerate, NodeId, NonFinite, SingularParent, StaleNode, WorldError};
+
+/// A world pose as a matrix in float64.
+type Wide<A> = <<A as Geometry>::Shared as Shared>::Wide;
 
 impl<A: Accumulate> HierarchyOf<A> {
     /// The world pose: a matrix with [`Matrices`](crate::Matrices), a [`Transform`](crate::Transform)
@@ -150,8 +153,8 @@ impl<A: Geometry> HierarchyOf<A> {
         Ok(A::Shared::axis(&A::wide_matrix(&self.world(id)?), axis).ok_or(Degenerate)?)
     }
 
-    /// The inverse of the world matrix: from world space to the node's. Taken in float64. Cost as
-    /// [`world`](Self::world), and the inverse.
+    /// The inverse of the world matrix: from world space to the node's. Taken in float64. O(depth), to
+    /// see whether a node above is flat.
     ///
     /// # Errors
     /// [`StaleNode`]; [`SingularParent`] naming the node if its world is flat, or so nearly that
@@ -168,8 +171,30 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     #[doc(alias = "worldToLocalMatrix")]
     pub fn world_inverse(&self, id: NodeId) -> Result<A::Affine, WorldError> {
-        let inverse = A::Shared::inverse(&A::wide_matrix(&self.world(id)?));
+        let inverse = A::Shared::inverse(&self.invertible_world(id)?);
         Ok(inverse.map_err(|residual| SingularParent { parent: id, residual })?)
+    }
+
+    /// The world pose for a door that needs its inverse.
+    pub(super) fn invertible_world(&self, id: NodeId) -> Result<Wide<A>, WorldError> {
+        let (slot, _) = self.at(id)?;
+        if self.is_flat_in_world(slot) {
+            return Err(SingularParent { parent: id, residual: f32::INFINITY }.into());
+        }
+        Ok(A::wide_matrix(&self.world(id)?))
+    }
+
+    /// Whether the node or one above it is exactly flat. The world itself does not always show that:
+    /// turned and turned back, a plane gets a thin side, and a direction for it, from rounding alone.
+    pub(super) fn is_flat_in_world(&self, slot: u32) -> bool {
+        let mut at = slot;
+        while at != NONE {
+            if A::is_flat(&self.own(at)) {
+                return true;
+            }
+            at = self.topology.links(at).parent;
+        }
+        false
     }
 
     /// Sets the world pose from a matrix, shear included: the node's descendants follow.
