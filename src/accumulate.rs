@@ -102,6 +102,9 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// Whether the own scale has an exact zero, or the own matrix is exactly rank-deficient.
     #[doc(hidden)]
     fn is_flat(own: &Own<Self>) -> bool;
+    /// Whether the own value is a rotation or reflection times one factor, but for rounding.
+    #[doc(hidden)]
+    fn is_conformal(own: &Own<Self>) -> bool;
     /// The own value `x` that solves `parent * x = wanted`, after rounding. `own` is what the node
     /// holds now: kept where it still solves it, and the hint for signs where not.
     #[doc(hidden)]
@@ -116,6 +119,9 @@ pub struct Chain<A: Accumulate> {
     pub wide: A::Wide,
     /// Whether a node in it is exactly flat, which the product hides in rounding noise.
     pub flat: bool,
+    /// Whether all nodes in it are rotations or reflections times one factor, which the rounding of many
+    /// matrices hides.
+    pub conformal: bool,
 }
 
 /// What a node owns: its local value.

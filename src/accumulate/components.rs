@@ -127,6 +127,10 @@ impl Accumulate for Components {
         own.transform.scale.cmpeq(Vec3::ZERO).any()
     }
 
+    fn is_conformal(own: &Own<Self>) -> bool {
+        space3::is_uniform(own.transform.scale)
+    }
+
     fn solve(parent: &Chain<Self>, wanted: &Wide, own: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
         let transform = Transform {
             position: parent.solve_position(wanted.position)?,

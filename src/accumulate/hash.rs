@@ -109,6 +109,10 @@ impl Accumulate for Hash {
         parts(own.transform).0 % 2 == 0
     }
 
+    fn is_conformal(_: &Own<Self>) -> bool {
+        false
+    }
+
     fn solve(parent: &Chain<Self>, wanted: &u64, _: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
         let ((a, b), (c, d)) = (parts(parent.wide), parts(*wanted));
         if parent.flat {

@@ -116,6 +116,10 @@ impl Accumulate for Matrices {
         has_zero || own.matrix.is_some_and(|local| is_rank_deficient(Self::widen(&local).matrix3))
     }
 
+    fn is_conformal(own: &Own<Self>) -> bool {
+        own.matrix.is_none() && space3::is_uniform(own.transform.scale)
+    }
+
     fn solve(parent: &Chain<Self>, wanted: &DAffine3, own: &Own<Self>, shear: Shear) -> Result<Own<Self>, Misfit> {
         let (exact, matrix) = solve_affine(parent.flat, &parent.wide, wanted)?;
         let (parent, matrix) = (&parent.wide, rows(&matrix));

@@ -3,7 +3,7 @@
 
 use super::geometry::Shared;
 use super::{MISFIT, Misfit, fits, larger};
-use crate::transform::decompose::decompose_linear;
+use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear};
 use crate::{Decomposed, NonFinite, NotRotation, Transform};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Mat4, Quat, Vec3};
 
@@ -67,6 +67,12 @@ pub(super) fn is_finite(transform: &Transform) -> bool {
 fn overflows(scale: Vec3, rotation: Quat) -> bool {
     scale.abs().max_element() > f32::MAX / 2.0
         && !Transform::from_rotation(rotation).with_scale(scale).to_affine().is_finite()
+}
+
+/// Whether a scale is one factor on all axes, but for rounding; signs aside.
+pub(super) fn is_uniform(scale: Vec3) -> bool {
+    let size = scale.abs();
+    size.max_element() - size.min_element() <= TRS_TOLERANCE * size.max_element()
 }
 
 /// A quaternion in float64, unit to that precision.

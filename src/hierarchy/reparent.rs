@@ -265,12 +265,13 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// The product of the local poses from below `top` down to `slot`, in float64.
     pub(super) fn chain(&self, slot: u32, top: u32) -> Chain<A> {
-        let (mut wide, mut flat) = (A::WIDE_IDENTITY, false);
+        let (mut wide, mut flat, mut conformal) = (A::WIDE_IDENTITY, false, true);
         let mut path = Vec::new();
         let mut at = slot;
         while at != top {
             let own = self.own(at);
             flat |= A::is_flat(&own);
+            conformal &= A::is_conformal(&own);
             let local = A::widen(&own.local());
             if A::ASSOCIATIVE {
                 wide = A::wide_product(&local, &wide);
@@ -282,7 +283,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         for local in path.iter().rev() {
             wide = A::wide_product(&wide, local);
         }
-        Chain { wide, flat }
+        Chain { wide, flat, conformal }
     }
 
     /// The own value of `node` that gives it the pose `wanted` under `parent`, both seen from `top`.

@@ -1,6 +1,6 @@
 //! Moving, turning and aiming in a space of one's choice.
 
-use crate::stage::{Components, Kind, Matrices, Stage, chain, condition, refused, rotation, vector, wide};
+use crate::stage::{Components, Kind, Matrices, Stage, chain, condition, frobenius, refused, rotation, vector, wide};
 use crate::{EPS, config, near, near_vector};
 use posetree::glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
 use posetree::{ComponentHierarchy, Error, Hierarchy, Keep, Space, Transform};
@@ -10,10 +10,6 @@ const SPACES: [Space; 3] = [Space::Local, Space::Parent, Space::World];
 
 fn largest(v: DVec3) -> f64 {
     v.abs().max_element()
-}
-
-fn frobenius(m: DMat3) -> f64 {
-    m.to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 fn translates<A: Kind>(before: Stage<A>, by: Vec3) -> Result<(), TestCaseError> {

@@ -180,11 +180,14 @@ pub(crate) fn wide(m: &Affine3A) -> DAffine3 {
     DAffine3::from_cols_array(&m.to_cols_array().map(f64::from))
 }
 
+pub(crate) fn frobenius(m: DMat3) -> f64 {
+    m.to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
 /// How much a linear part can stretch an error against what it maps: largest by smallest singular value,
 /// bounded from above by the Frobenius norms of it and its inverse.
 pub(crate) fn condition(m: DMat3) -> f64 {
-    let norm = |m: DMat3| m.to_cols_array().iter().map(|x| x * x).sum::<f64>().sqrt();
-    norm(m) * norm(m.inverse())
+    frobenius(m) * frobenius(m.inverse())
 }
 
 /// Refusals change nothing, and under a parent that is nowhere near singular there are none.

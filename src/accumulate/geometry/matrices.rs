@@ -279,7 +279,10 @@ fn world_position(parent: &Chain<Matrices>, own: &Own<Matrices>) -> DVec3 {
 /// factor: `Oᵀ Rot(a) O = Rot(det(O) Oᵀ a)`. `None` under any other parent, where it shears.
 fn in_parent(parent: &Chain<Matrices>, by: DQuat) -> Option<DQuat> {
     let linear = parent.wide.matrix3;
-    let factor = unit_factor(linear)?;
+    let factor = match parent {
+        Chain { conformal: true, flat: false, .. } => linear.x_axis.length().recip(),
+        _ => unit_factor(linear)?,
+    };
     let axis = DVec3::new(by.x, by.y, by.z);
     let axis = linear.transpose() * axis * (factor * linear.determinant().signum());
     Some(DQuat::from_xyzw(axis.x, axis.y, axis.z, by.w).normalize())
