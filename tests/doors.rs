@@ -4,6 +4,8 @@
 //! rounding is relative to: `|P||L|` element by element for a product that is solved for or multiplied
 //! out, the condition of the parent's linear part where an answer goes through its inverse.
 
+#[path = "doors/aim.rs"]
+mod aim;
 #[path = "doors/conformal.rs"]
 mod conformal;
 #[path = "doors/convert.rs"]

@@ -3,7 +3,7 @@
 use super::HierarchyOf;
 use crate::accumulate::geometry::Shared as _;
 use crate::accumulate::{Geometry, Own};
-use crate::{NodeId, WorldError};
+use crate::{Degenerate, NodeId, WorldError};
 
 /// The frame in which the arguments of a door are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,6 +190,10 @@ impl<A: Geometry> HierarchyOf<A> {
         self.topology.slot(id)?;
         let target = A::Shared::check_vector(target)?;
         let up = A::Shared::check_vector(world_up)?;
+        // Where nodes above lie far out and back, reading is off by more than the sizes in float64 show.
+        if target == self.world_position(id)? {
+            return Err(Degenerate.into());
+        }
         self.edit_in_world(id, |parent, own| A::aimed(parent, own, target, up))
     }
 
