@@ -12,6 +12,8 @@ mod conformal;
 mod convert;
 #[path = "doors/flat.rs"]
 mod flat;
+#[path = "doors/laws.rs"]
+mod laws;
 #[path = "doors/refusals.rs"]
 mod refusals;
 #[path = "doors/spaces.rs"]

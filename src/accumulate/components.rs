@@ -146,10 +146,23 @@ impl Chain<Components> {
     pub(super) fn solve_position(&self, wanted: DVec3) -> Result<Vec3, Misfit> {
         let parent = &self.wide;
         let position = (parent.rotation.inverse() * (wanted - parent.position)) / parent.scale;
-        let rounded = position.as_vec3();
-        let reached = parent.position + parent.rotation * (parent.scale * rounded.as_dvec3());
-        let misfit = position_misfit(reached, wanted, parent.position);
-        if fits(misfit) && rounded.is_finite() { Ok(rounded) } else { Err(Misfit::Singular(misfit as f32)) }
+        self.placed(position.as_vec3(), wanted)
+    }
+
+    /// The own position that is off `from` by `by` in the world.
+    pub(super) fn solve_offset(&self, from: Vec3, by: DVec3) -> Result<Vec3, Misfit> {
+        let (parent, from) = (&self.wide, from.as_dvec3());
+        let offset = (parent.rotation.inverse() * by) / parent.scale;
+        self.placed((from + offset).as_vec3(), self.reached(from) + by)
+    }
+
+    fn placed(&self, position: Vec3, wanted: DVec3) -> Result<Vec3, Misfit> {
+        let misfit = position_misfit(self.reached(position.as_dvec3()), wanted, self.wide.position);
+        if fits(misfit) && position.is_finite() { Ok(position) } else { Err(Misfit::Singular(misfit as f32)) }
+    }
+
+    fn reached(&self, position: DVec3) -> DVec3 {
+        self.wide.position + self.wide.rotation * (self.wide.scale * position)
     }
 
     /// The own rotation whose world rotation is `wanted`. Needs no inverse of a scale.

@@ -106,11 +106,26 @@ pub(super) fn solve_point(flat: bool, parent: &DAffine3, wanted: DVec3) -> Resul
     if flat {
         return Err(Misfit::Singular(f32::INFINITY));
     }
-    let wanted = DAffine3 { matrix3: DMat3::ZERO, translation: wanted };
-    let rounded = divide(parent, &wanted).translation.as_vec3();
-    let reached = parent.transform_point3(rounded.as_dvec3());
-    let misfit = position_misfit(reached, wanted.translation, parent.translation);
-    if fits(misfit) && rounded.is_finite() { Ok(rounded) } else { Err(Misfit::Singular(misfit as f32)) }
+    let target = DAffine3 { matrix3: DMat3::ZERO, translation: wanted };
+    placed(parent, divide(parent, &target).translation.as_vec3(), wanted)
+}
+
+/// The point that is off `from` by `by` once the parent maps both. Far from its origin more exact than
+/// to solve for the sum, and exact for no offset.
+pub(super) fn solve_offset(flat: bool, parent: &DAffine3, from: Vec3, by: DVec3) -> Result<Vec3, Misfit> {
+    if flat {
+        return Err(Misfit::Singular(f32::INFINITY));
+    }
+    let linear = DAffine3 { matrix3: parent.matrix3, translation: DVec3::ZERO };
+    let offset = divide(&linear, &DAffine3 { matrix3: DMat3::ZERO, translation: by }).translation;
+    let from = from.as_dvec3();
+    placed(parent, (from + offset).as_vec3(), parent.transform_point3(from) + by)
+}
+
+/// A solved point, if the parent maps it to the wanted one.
+fn placed(parent: &DAffine3, point: Vec3, wanted: DVec3) -> Result<Vec3, Misfit> {
+    let misfit = position_misfit(parent.transform_point3(point.as_dvec3()), wanted, parent.translation);
+    if fits(misfit) && point.is_finite() { Ok(point) } else { Err(Misfit::Singular(misfit as f32)) }
 }
 
 /// `parent⁻¹ * wanted`, with one step of refinement: what the first answer misses is solved for and

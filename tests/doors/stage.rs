@@ -102,7 +102,7 @@ pub(crate) fn scale() -> impl Strategy<Value = Vec3> {
 }
 
 fn trs() -> impl Strategy<Value = Local> {
-    let position = prop_oneof![4 => vector(3.0), 1 => vector(1e3)];
+    let position = prop_oneof![4 => vector(3.0), 1 => vector(1e3), 1 => vector(1e6)];
     (position, rotation(), scale()).prop_map(|(p, r, s)| Local::Trs(Transform::new(p, r, s)))
 }
 

@@ -90,8 +90,7 @@ impl Geometry for Components {
     }
 
     fn moved_in_world(parent: &Chain<Self>, own: &Own<Self>, by: Vec3) -> Result<Own<Self>, Misfit> {
-        let wanted = world(parent, own).position + by.as_dvec3();
-        Ok(Self::with_position(own, parent.solve_position(wanted)?))
+        Ok(Self::with_position(own, parent.solve_offset(own.transform.position, by.as_dvec3())?))
     }
 
     fn turned_in_world(
@@ -103,8 +102,8 @@ impl Geometry for Components {
         let (by, here) = (wide_rotation(by), world(parent, own));
         let turned = Self::with_rotation(own, parent.solve_rotation(by * here.rotation, own));
         let Some(point) = about.map(|point| point.as_dvec3()) else { return Ok(turned) };
-        let wanted = point + by * (here.position - point);
-        Ok(Self::with_position(&turned, parent.solve_position(wanted)?))
+        let arm = here.position - point;
+        Ok(Self::with_position(&turned, parent.solve_offset(own.transform.position, by * arm - arm)?))
     }
 
     fn aimed(parent: &Chain<Self>, own: &Own<Self>, at: Vec3, up: Vec3) -> Result<Own<Self>, Misfit> {

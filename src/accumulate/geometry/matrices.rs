@@ -3,7 +3,7 @@
 use super::Geometry;
 use crate::accumulate::matrices::{Rows, affine, difference, rows};
 use crate::accumulate::space3::{
-    Space3, aim, coincide, hidden, nearer, solve_affine, solve_point, unit, wide_affine, wide_rotation,
+    Space3, aim, coincide, hidden, nearer, solve_affine, solve_offset, solve_point, unit, wide_affine, wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
 use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of, shear_under};
@@ -116,8 +116,8 @@ impl Geometry for Matrices {
     }
 
     fn moved_in_world(parent: &Chain<Self>, own: &Own<Self>, by: Vec3) -> Result<Own<Self>, Misfit> {
-        let wanted = world_position(parent, own) + by.as_dvec3();
-        Ok(Self::with_position(own, solve_point(parent.flat, &parent.wide, wanted)?))
+        let position = solve_offset(parent.flat, &parent.wide, own.transform.position, by.as_dvec3())?;
+        Ok(Self::with_position(own, position))
     }
 
     fn turned_in_world(
@@ -128,17 +128,20 @@ impl Geometry for Matrices {
     ) -> Result<Own<Self>, Misfit> {
         let by = wide_rotation(by);
         let here = world_position(parent, own);
-        let wanted = about.map_or(here, |point| point.as_dvec3() + by * (here - point.as_dvec3()));
+        let offset = about.map_or(DVec3::ZERO, |point| {
+            let arm = here - point.as_dvec3();
+            by * arm - arm
+        });
         let turned = match in_parent(parent, by) {
             Some(by) => Self::with_rotation(own, (by * wide_rotation(own.transform.rotation)).normalize().as_quat()),
             None => {
                 let linear = DMat3::from_quat(by) * parent.wide.matrix3 * Self::widen(&own.local()).matrix3;
-                Self::solve(parent, &DAffine3 { matrix3: linear, translation: wanted }, own, Shear::Allowed)?
+                Self::solve(parent, &DAffine3 { matrix3: linear, translation: here + offset }, own, Shear::Allowed)?
             }
         };
         let position = match about {
             None => own.transform.position,
-            Some(_) => solve_point(parent.flat, &parent.wide, wanted)?,
+            Some(_) => solve_offset(parent.flat, &parent.wide, own.transform.position, offset)?,
         };
         Ok(Self::with_position(&turned, position))
     }
