@@ -190,6 +190,24 @@ fn relates_in_steps<A: Kind>(trunk: &[Local], left: &[Local], right: &[Local]) -
     Ok(())
 }
 
+/// q and -q turn alike, but whoever blends from one to the other goes the long way round.
+fn takes_the_nearer_quaternion<A: Kind>(start: &Stage<A>, wanted: Quat, target: Vec3) -> Result<(), TestCaseError> {
+    let (held, id) = (start.h.rotation(start.id).unwrap(), start.id);
+    let near = |what: &str, door: &dyn Fn(&mut Stage<A>) -> Result<(), posetree::WorldError>| {
+        let mut after = start.clone();
+        if door(&mut after).is_ok() {
+            let now = after.h.rotation(id).unwrap();
+            // At right angles neither is nearer.
+            prop_assert!(held.dot(now) >= -4.0 * f32::EPSILON, "{}: {} to {}", what, held, now);
+        }
+        Ok(())
+    };
+    for wanted in [wanted, -wanted] {
+        near("rotation", &|s| s.h.set_world_rotation(id, wanted))?;
+    }
+    near("look", &|s| s.h.look_at(id, target, Vec3::Y))
+}
+
 /// Whatever the node holds, a parent that is nowhere near singular is no reason to refuse.
 fn refuses_nothing_under_a_good_parent<A: Kind>(
     start: &Stage<A>,
@@ -262,6 +280,15 @@ proptest! {
     ) {
         relates_in_steps::<posetree::Matrices>(&m[0], &m[1][..1], &m[2])?;
         relates_in_steps::<posetree::Components>(&c[0], &c[1][..1], &c[2])?;
+    }
+
+    #[test]
+    fn setting_a_rotation_takes_the_nearer_quaternion(
+        m in chain::<posetree::Matrices>(), c in chain::<posetree::Components>(), wanted in rotation(),
+        target in vector(9.0),
+    ) {
+        takes_the_nearer_quaternion(&Matrices::new(&m), wanted, target)?;
+        takes_the_nearer_quaternion(&Components::new(&c), wanted, target)?;
     }
 
     #[test]
