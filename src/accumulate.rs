@@ -7,6 +7,8 @@ pub(crate) mod hash;
 mod matrices;
 mod rank;
 mod space3;
+#[cfg(test)]
+mod tests;
 
 pub use components::Components;
 pub use geometry::Geometry;

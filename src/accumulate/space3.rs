@@ -129,14 +129,62 @@ fn placed(parent: &DAffine3, point: Vec3, wanted: DVec3) -> Result<Vec3, Misfit>
 }
 
 /// `parent⁻¹ * wanted`, with one step of refinement: what the first answer misses is solved for and
-/// added, which leaves the error of a needle-shaped parent at the level of one rounding.
+/// added, which leaves the error at rounding row by row, also where rows differ much in size.
 fn divide(parent: &DAffine3, wanted: &DAffine3) -> DAffine3 {
-    let inverse = parent.matrix3.inverse();
-    let offset = wanted.translation - parent.translation;
-    let (linear, translation) = (inverse * wanted.matrix3, inverse * offset);
+    let factors = Factors::of(parent.matrix3);
+    let solve = |v: DVec3| {
+        let x = factors.solve(v);
+        x + factors.solve(v - parent.matrix3 * x)
+    };
+    let DMat3 { x_axis, y_axis, z_axis } = wanted.matrix3;
     DAffine3 {
-        matrix3: linear + inverse * (wanted.matrix3 - parent.matrix3 * linear),
-        translation: translation + inverse * (offset - parent.matrix3 * translation),
+        matrix3: DMat3::from_cols(solve(x_axis), solve(y_axis), solve(z_axis)),
+        translation: solve(wanted.translation - parent.translation),
+    }
+}
+
+/// A matrix with its rows in another order, as a lower times an upper triangular one, for solving.
+///
+/// Gauss's elimination with pivots, and not the inverse by cofactors: what it misses stays at rounding
+/// of `|m||x|` however thin the matrix is, so that float64 is never what a solution fails by. The
+/// determinant of a matrix that is 10¹⁶ times longer than thick is noise.
+struct Factors {
+    /// The upper one, and below its diagonal the lower one without its own, which is all ones.
+    rows: [[f64; 3]; 3],
+    order: [usize; 3],
+}
+
+impl Factors {
+    fn of(m: DMat3) -> Self {
+        let (mut rows, mut order) = (m.transpose().to_cols_array_2d(), [0, 1, 2]);
+        for at in 0..2 {
+            for below in at + 1..3 {
+                if rows[below][at].abs() > rows[at][at].abs() {
+                    rows.swap(at, below);
+                    order.swap(at, below);
+                }
+            }
+            let [x, y, z] = rows[at];
+            for row in &mut rows[at + 1..] {
+                // A column that is zero from here on is dealt with: its pivot makes the solution infinite.
+                let factor = if row[at] == 0.0 { 0.0 } else { row[at] / [x, y, z][at] };
+                row[at] = factor;
+                if at == 0 {
+                    row[1] -= factor * y;
+                }
+                row[2] -= factor * z;
+            }
+        }
+        Self { rows, order }
+    }
+
+    fn solve(&self, v: DVec3) -> DVec3 {
+        let [[a, b, c], [d, e, f], [g, h, i]] = self.rows;
+        let [x, y, z] = self.order.map(|row| v[row]);
+        let y = y - d * x;
+        let z = (z - g * x - h * y) / i;
+        let y = (y - f * z) / e;
+        DVec3::new((x - b * y - c * z) / a, y, z)
     }
 }
 

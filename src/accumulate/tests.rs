@@ -1,0 +1,93 @@
+//! Solutions under parents so thin that rounding decides whether there is one.
+
+use super::space3::{misfit, position_misfit, solve_affine, solve_point};
+use super::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear};
+use crate::Transform;
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
+use proptest::prelude::*;
+
+fn vector(size: f32) -> impl Strategy<Value = Vec3> {
+    prop::array::uniform3(-size..size).prop_map(Vec3::from_array)
+}
+
+/// Rotated, with a scale of 10^±6 along one axis: two of them make a parent that float64 may take for flat.
+fn thin() -> impl Strategy<Value = Transform> {
+    let axis = vector(1.0).prop_filter("an axis", |axis| axis.length() > 0.1);
+    let power = prop_oneof![Just(-6), Just(6), -12..12];
+    (vector(5.0), axis, -3.0f32..3.0, 0..3usize, power).prop_map(|(position, axis, angle, along, power)| {
+        let mut scale = Vec3::new(1.0, -1.25, 0.75);
+        scale[along] *= 10f32.powi(power);
+        Transform::new(position, Quat::from_axis_angle(axis.normalize(), angle), scale)
+    })
+}
+
+fn wide(transform: &Transform) -> DAffine3 {
+    Matrices::widen(&Matrices::local_of(transform))
+}
+
+fn chain(locals: &[Transform]) -> Chain<Matrices> {
+    Chain {
+        wide: locals.iter().fold(DAffine3::IDENTITY, |parent, local| parent * wide(local)),
+        flat: false,
+        conformal: false,
+    }
+}
+
+fn columns(m: &DAffine3) -> [DVec3; 4] {
+    [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis, m.translation]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What is stored does its job, as a matrix or as position, rotation and scale.
+    #[test]
+    fn a_solution_fits(
+        parents in prop::collection::vec(thin(), 1..4), wanted in thin(), held in thin(), flat in any::<[bool; 3]>(), refuse in any::<bool>(),
+    ) {
+        let mut wanted = wanted;
+        (0..3).filter(|&i| flat[i]).for_each(|i| wanted.scale[i] = 0.0);
+        let (parent, wanted) = (chain(&parents), wide(&wanted));
+        let shear = if refuse { Shear::Refused } else { Shear::Allowed };
+        if let Ok(own) = Matrices::solve(&parent, &wanted, &Own::trs(held), shear) {
+            let misfit = misfit(&parent.wide, &Matrices::widen(&own.local()), &wanted);
+            prop_assert!(misfit <= MISFIT, "misses by {misfit:e}, shear {shear:?}, {:?}", own.matrix);
+        }
+    }
+
+    /// A value that was there before the rounding of float64 took its parent apart is found again: what a
+    /// solution fails by is the rounding to float32.
+    #[test]
+    fn what_a_local_value_gave_is_solved_for(parents in prop::collection::vec(thin(), 1..4), local in thin()) {
+        let parent = chain(&parents);
+        let wanted = parent.wide * wide(&local);
+        // What half a last bit of the local value moves, by the sizes of the products.
+        let sizes = |m: &DAffine3| DAffine3 { matrix3: m.matrix3.abs(), translation: DVec3::ZERO };
+        let moved = columns(&(sizes(&parent.wide) * sizes(&wide(&local)))).map(|size| 6e-8 * size.max_element());
+        let thin = (0..3).any(|i| moved[i] > 0.1 * MISFIT * columns(&wanted)[i].abs().max_element());
+        prop_assume!(!thin);
+        let solved = solve_affine(false, &parent.wide, &wanted);
+        // Float64 itself may hold such a parent for flat; then it says so.
+        prop_assume!(solved != Err(Misfit::Singular(f32::INFINITY)));
+        prop_assert!(solved.is_ok(), "{:?} under {:?}", solved, parent);
+        let solved = solve_point(false, &parent.wide, wanted.translation);
+        prop_assert!(solved.is_ok(), "{:?} under {:?}", solved, parent);
+    }
+}
+
+#[test]
+fn rows_are_eliminated_in_any_order() {
+    let m = [DVec3::new(0.0, 0.0, 3.0), DVec3::new(2.0, 0.0, 1.0), DVec3::new(0.0, 5.0, 7.0)];
+    for [a, b, c] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let parent = DAffine3 { matrix3: DMat3::from_cols(m[a], m[b], m[c]), translation: DVec3::ONE };
+        let local = Affine3A::from_cols(Vec3::X.into(), Vec3::ONE.into(), Vec3::Z.into(), Vec3::splat(3.0).into());
+        let wanted = parent * super::space3::wide_affine(&local);
+        assert_eq!(solve_affine(false, &parent, &wanted).unwrap().1, local);
+        let point = parent.transform_point3(DVec3::new(1.0, 2.0, 3.0));
+        assert_eq!(solve_point(false, &parent, point), Ok(Vec3::new(1.0, 2.0, 3.0)));
+        assert_eq!(position_misfit(point, point, parent.translation), 0.0);
+    }
+    let flat = DAffine3 { matrix3: DMat3::from_cols(m[0], m[1], m[1]), translation: DVec3::ZERO };
+    assert!(solve_affine(false, &flat, &DAffine3::IDENTITY).is_err());
+    assert!(solve_affine(false, &DAffine3::from_scale(DVec3::ZERO), &DAffine3::IDENTITY).is_err());
+}
