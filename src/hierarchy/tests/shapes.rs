@@ -248,3 +248,86 @@ fn an_edit_scatters_its_ancestors_and_nothing_else() {
     assert_eq!(spans(&pair).1, 0, "what neither moves nor joins scatters nothing");
     pair.check();
 }
+
+/// Walking by links costs more than sweeping: a few updates of a scattered chain pay for a sort.
+#[test]
+fn walking_again_and_again_ends_in_a_sort() {
+    let mut random = Random(31);
+    let mut pair = Pair::new();
+    let mut last = pair.insert(None, 0, random.pose());
+    let root = last;
+    for _ in 0..2_000 {
+        last = pair.insert(Some(last), 0, random.pose());
+    }
+    pair.h.optimize();
+    let leaf = pair.insert(Some(last), 0, random.pose());
+    pair.update();
+    assert_eq!(spans(&pair), (1, 2_001), "the chain above the new leaf");
+    for _ in 0..4 {
+        pair.set(root, random.pose());
+        assert!(update(&mut pair.h) <= 2 * pair.live.len());
+    }
+    assert_eq!(spans(&pair).1, 0, "four walks have cost more than a sort");
+    assert_eq!(pair.h.worlds().unwrap()[leaf], pair.world(leaf));
+    pair.check();
+}
+
+/// Blocks of 64 rows in which much is dirty are swept as a whole once rows no longer lie in a cache:
+/// among them clean rows, holes, scattered nodes, runs that cross blocks, and parents stored later.
+#[test]
+fn dense_marks_in_a_large_forest() {
+    let mut random = Random(37);
+    let count = 24_000;
+    let parents: Vec<_> = (0..count).map(|at| (at % 50 != 0).then(|| at - 1 - random.below(at % 50))).collect();
+    let order: Vec<_> = (0..count).collect();
+    let mut pair = hang(&parents, &order, &mut random);
+    for round in 0..8 {
+        // Moves to nodes of any row, so that the new parent is stored later as often as not.
+        for _ in 0..[0, 40, 400][round % 3] {
+            let (id, parent) = (pair.live[random.below(pair.live.len())], pair.live[random.below(pair.live.len())]);
+            pair.reparent(id, Some(parent), None, Keep::Local);
+        }
+        for _ in 0..20 {
+            let id = pair.live[random.below(pair.live.len())];
+            if pair.forest.subtree(id).len() < 20 {
+                pair.remove_subtree(id);
+            }
+        }
+        if round % 4 != 3 {
+            pair.update();
+        }
+        let kept = [2, 3, 7, 40][round % 4];
+        for id in pair.live.clone() {
+            if random.below(kept) == 0 {
+                pair.set(id, random.pose());
+            }
+        }
+        pair.check();
+    }
+}
+
+/// A sort may leave worlds where they are only if not one of them is clean.
+#[test]
+fn sorting_moves_every_clean_world() {
+    let mut random = Random(41);
+    for clean in 0..=3 {
+        for round in 0..40 {
+            let parents: Vec<_> = (0..30).map(|at| (at < 29).then(|| at + 1 + random.below(29 - at))).collect();
+            let mut order: Vec<_> = (0..30).collect();
+            random.shuffle(&mut order);
+            let mut pair = hang(&parents, &order, &mut random);
+            pair.update();
+            for _ in 0..round % 3 {
+                let id = pair.live[random.below(pair.live.len())];
+                pair.promote(id, Keep::World);
+            }
+            let mut ids = pair.live.clone();
+            random.shuffle(&mut ids);
+            for &id in &ids[clean..] {
+                pair.set(id, random.pose());
+            }
+            pair.h.optimize();
+            pair.check();
+        }
+    }
+}
