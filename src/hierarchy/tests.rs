@@ -57,6 +57,11 @@ impl Pair {
         let mut updated = self.h.clone();
         update(&mut updated);
         updated.assert_well_formed();
+        #[cfg(feature = "rayon")]
+        {
+            let mut parallel = self.h.clone();
+            assert_eq!(parallel.update_parallel().rows(), updated.worlds().unwrap().rows(), "rows by many threads");
+        }
         for (&id, &world) in &worlds {
             assert_eq!(self.held(id), self.forest.nodes[&id].value, "local of {id:?}");
             assert_eq!(self.h.world(id), Ok(world), "lazily read world of {id:?}");
