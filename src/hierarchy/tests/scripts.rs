@@ -86,7 +86,16 @@ impl Pair {
                 }
             }
             20 | 21 => self.move_among_siblings(id, b, c),
-            22..=26 => self.set(id, local(c)),
+            22..=25 => self.set(id, local(c)),
+            26 => {
+                let values: Vec<_> = (0..c % 8)
+                    .map(|n| (self.live[a.wrapping_add(n) as usize % self.live.len()], local(c ^ n)))
+                    .collect();
+                self.h.set_locals(&values).unwrap();
+                for (id, local) in values {
+                    self.forest.nodes.get_mut(&id).unwrap().value = local;
+                }
+            }
             27 | 28 => self.update(),
             29 => {
                 if c % 2 == 0 {
