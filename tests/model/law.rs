@@ -123,6 +123,10 @@ impl<A: Kind> Pair<A> {
     pub(crate) fn solved(&mut self, id: NodeId, to: &[NodeId], wanted: &Pose, keep: Keep) -> Outcome {
         prop_assert!(!to.iter().any(|&id| self.flat(id).0), "solved under a flat node");
         self.take_over(id);
+        if keep == Keep::WorldTrs {
+            let held = self.h.local(id).unwrap().to_affine();
+            prop_assert!(!A::reads_shear() || bits(held) == bits(self.own(id).matrix), "not held as a transform");
+        }
         let (parent, local) = (self.product(to), self.local(id));
         let got = A::below(&parent, &local);
         let lawful = match (A::reads_shear(), keep) {

@@ -60,8 +60,21 @@ impl<A: Kind> Pair<A> {
             17 => self.reparent(id, None, None, keep(seed)),
             18 => self.detach_children(id, keep(seed)),
             19 | 20 => self.move_among_siblings(id, usize::from(b) % (siblings + 1), seed),
-            21 | 22 => {
+            21 => {
                 self.h.set_local(id, local).unwrap();
+                self.set_trs(id, local)
+            }
+            22 => {
+                // The last of what is given for a node stays; all or none.
+                let (other, more) = (self.pick(b).unwrap(), transform(!seed));
+                let before = self.h.clone();
+                let wrong = Transform { scale: Vec3::NAN, ..local };
+                let result = self.h.set_locals(&[(id, local), (other, wrong)]);
+                prop_assert!(matches!(self.refused(&before, &result)?, Some(Error::NonFinite(_))));
+                self.h.set_locals(&[(id, more), (other, more), (id, local)]).unwrap();
+                if other != id {
+                    self.set_trs(other, more)?;
+                }
                 self.set_trs(id, local)
             }
             23..=25 => self.set_factor(id, kind % 3, seed),
