@@ -1,8 +1,9 @@
 //! Solutions under parents so thin that rounding decides whether there is one.
 
 use super::space3::{misfit, position_misfit, solve_affine, solve_point};
-use super::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear};
+use super::{Accumulate, Chain, MISFIT, Matrices, Own, Shear};
 use crate::Transform;
+use crate::transform::decompose::decompose_linear;
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
 
@@ -66,9 +67,13 @@ proptest! {
         let moved = columns(&(sizes(&parent.wide) * sizes(&wide(&local)))).map(|size| 6e-8 * size.max_element());
         let thin = (0..3).any(|i| moved[i] > 0.1 * MISFIT * columns(&wanted)[i].abs().max_element());
         prop_assume!(!thin);
+        // The product that is solved for is itself rounded, by 2⁻⁵³ of what is added up, and a parent's
+        // thinnest side magnifies that: down to 2⁻⁴⁰ of a column it stays 2⁻¹³ of the local value, far below
+        // the float32 rounding of what that moves. Thinner ones are beyond what float64 can tell.
+        let sides = decompose_linear(parent.wide.matrix3, DVec3::ONE).scale.abs();
+        let thick = (0..3).all(|i| sides[i] > 2f64.powi(-40) * parent.wide.matrix3.col(i).length());
+        prop_assume!(thick);
         let solved = solve_affine(false, &parent.wide, &wanted);
-        // Float64 itself may hold such a parent for flat; then it says so.
-        prop_assume!(solved != Err(Misfit::Singular(f32::INFINITY)));
         prop_assert!(solved.is_ok(), "{:?} under {:?}", solved, parent);
         let solved = solve_point(false, &parent.wide, wanted.translation);
         prop_assert!(solved.is_ok(), "{:?} under {:?}", solved, parent);
