@@ -202,8 +202,7 @@ impl<A: Kind> Pair<A> {
         match error {
             Error::SingularParent(refusal) => {
                 prop_assert_eq!(Some(&refusal.parent), to.last());
-                // Float64 itself may hold the product for flat; then it says so.
-                let drowned = refusal.residual.is_infinite() && is_noise(parent.matrix.matrix3);
+                let drowned = is_noise(parent.matrix.matrix3) || is_beyond_float64(parent.matrix.matrix3);
                 let flat = drowned || to.iter().any(|&id| self.flat(id).1);
                 prop_assert!(flat || misses, "{} although a value misses by {:?}", error, misfit);
             }
@@ -218,6 +217,19 @@ impl<A: Kind> Pair<A> {
         }
         Ok(())
     }
+}
+
+/// Whether a parent's thinnest side is below 2⁻⁴⁰ of a column. The pose that is solved for is a rounded
+/// product, and such a side magnifies its 2⁻⁵³ to more than 2⁻¹³ of the local value along that side: which
+/// of the values that give the pose to within float64 is found, and so what rounding it to float32 moves,
+/// is open then, and the hierarchy's need not be the model's.
+fn is_beyond_float64(m: DMat3) -> bool {
+    let x = m.x_axis.normalize_or_zero();
+    let y = m.y_axis - x * x.dot(m.y_axis);
+    let y = y - x * x.dot(y);
+    let normal = x.cross(y.normalize_or_zero());
+    let thin = |side: f64, column: DVec3| side <= 2f64.powi(-40) * column.length();
+    thin(y.length(), m.y_axis) || thin(normal.dot(m.z_axis).abs(), m.z_axis)
 }
 
 /// `off / size`, or `None` where it is within what the model's own rounding, of `products`, explains.
