@@ -169,7 +169,7 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite);
-    /// [`Degenerate`](crate::Degenerate) if the target is on the node, up has no length or is along the
+    /// [`Degenerate`] if the target is on the node, up has no length or is along the
     /// view, or the node's Z axis is scaled to nothing; [`SingularParent`](crate::SingularParent);
     /// nothing changed.
     ///
