@@ -79,6 +79,7 @@
 //! |---|---|
 //! | setters of local values | O(1) |
 //! | `world` and what reads it | two loads while nothing is dirty, else O(depth) |
+//! | `world_inverse`, `world_to_local_*`, normals, `is_mirrored` | O(depth), to see flat nodes that rounding hides |
 //! | world setters, `Space::World`, `look_at`, `transform_between` | O(depth) |
 //! | `add_root`, `add_child`, `insert_before` | O(1), amortised |
 //! | `extend` | O(entries), amortised |

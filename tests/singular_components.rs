@@ -3,23 +3,16 @@
 use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
 use posetree::{ComponentHierarchy, Keep, NodeId, ReparentError, Transform, WorldError, glam};
 use proptest::prelude::*;
+use values::{rotations, vectors};
+
+#[path = "common/values.rs"]
+mod values;
 
 const EPS: f64 = f32::EPSILON as f64;
 
-fn rotations() -> impl Strategy<Value = Quat> {
-    prop::array::uniform4(-1.0_f32..1.0)
-        .prop_map(Quat::from_array)
-        .prop_filter("no direction", |q| q.length() > 0.1)
-        .prop_map(Quat::normalize)
-}
-
-fn vectors() -> impl Strategy<Value = Vec3> {
-    prop::array::uniform3(-10.0_f32..10.0).prop_map(Vec3::from_array)
-}
-
 fn transforms() -> impl Strategy<Value = Transform> {
     let scale = prop_oneof![3 => 0.2_f32..5.0, 1 => -5.0_f32..-0.2];
-    (vectors(), rotations(), prop::array::uniform3(scale)).prop_map(|(p, r, s)| Transform::new(p, r, s.into()))
+    (vectors(10.0), rotations(), prop::array::uniform3(scale)).prop_map(|(p, r, s)| Transform::new(p, r, s.into()))
 }
 
 fn turned(angle: f32) -> Transform {

@@ -5,6 +5,10 @@ use core::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 use glam::{Affine3A, EulerRot, Mat4, Quat, Vec3};
 use posetree::{Transform, TransformError, glam};
 use proptest::prelude::*;
+use values::{rotations, vectors};
+
+#[path = "common/values.rs"]
+mod values;
 
 const EPS: f32 = f32::EPSILON;
 
@@ -17,28 +21,17 @@ const STEP: f32 = 8.0 * EPS;
 /// What one product of quaternions may be off by: four products and three sums per component, for lengths of one.
 const TURN: f32 = 4.0 * EPS;
 
-fn rotations() -> impl Strategy<Value = Quat> {
-    prop::array::uniform4(-1.0_f32..1.0)
-        .prop_map(Quat::from_array)
-        .prop_filter("no direction", |q| q.length() > 0.1)
-        .prop_map(Quat::normalize)
-}
-
-fn vectors() -> impl Strategy<Value = Vec3> {
-    prop::array::uniform3(-100.0_f32..100.0).prop_map(Vec3::from_array)
-}
-
 fn factor() -> impl Strategy<Value = f32> {
     prop_oneof![0.1_f32..10.0, -10.0_f32..-0.1]
 }
 
 /// Any transform that is not flat.
 fn transforms() -> impl Strategy<Value = Transform> {
-    (vectors(), rotations(), prop::array::uniform3(factor())).prop_map(|(p, r, s)| Transform::new(p, r, s.into()))
+    (vectors(100.0), rotations(), prop::array::uniform3(factor())).prop_map(|(p, r, s)| Transform::new(p, r, s.into()))
 }
 
 fn uniform() -> impl Strategy<Value = Transform> {
-    (vectors(), rotations(), factor()).prop_map(|(p, r, s)| Transform::new(p, r, Vec3::splat(s)))
+    (vectors(100.0), rotations(), factor()).prop_map(|(p, r, s)| Transform::new(p, r, Vec3::splat(s)))
 }
 
 /// Equal but for `steps` roundings of positions of the given size; the rotations as quaternions with their sign.
@@ -98,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn inverse_twins_undo(t in transforms(), v in vectors()) {
+    fn inverse_twins_undo(t in transforms(), v in vectors(100.0)) {
         let size = v.length() + t.position.length();
         // Away from the origin, dividing by a scale of 0.1 makes ten times as much of the sum's rounding.
         let there = t.transform_point(v);
@@ -115,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn points_and_vectors_are_the_matrix(t in transforms(), v in vectors()) {
+    fn points_and_vectors_are_the_matrix(t in transforms(), v in vectors(100.0)) {
         let m = t.to_affine();
         let size = t.position.length() + 10.0 * v.length();
         prop_assert!(t.transform_point(v).abs_diff_eq(m.transform_point3(v), 2.0 * STEP * size));
@@ -124,7 +117,7 @@ proptest! {
 
     /// `n'` is at right angles to the transformed surface, and points to the side that `n` points to.
     #[test]
-    fn normals_stay_normal_and_on_their_side(t in transforms(), n in vectors(), other in vectors()) {
+    fn normals_stay_normal_and_on_their_side(t in transforms(), n in vectors(100.0), other in vectors(100.0)) {
         let image = t.transform_normal(n).unwrap();
         prop_assert!((image.length() - 1.0).abs() <= 2.0 * EPS);
         let along = n.normalize().cross(other.normalize());
@@ -136,7 +129,7 @@ proptest! {
 
     #[test]
     fn looking_at_hits_the_target(
-        from in transforms(), to in vectors(), up in vectors(), e in prop::sample::select(vec![-30, 0, 30]),
+        from in transforms(), to in vectors(100.0), up in vectors(100.0), e in prop::sample::select(vec![-30, 0, 30]),
     ) {
         let unit = 10f32.powi(e);
         let from = from.with_position(from.position * unit);

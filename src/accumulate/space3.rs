@@ -128,34 +128,31 @@ fn placed(parent: &DAffine3, point: Vec3, wanted: DVec3) -> Result<Vec3, Misfit>
     if fits(misfit) && point.is_finite() { Ok(point) } else { Err(Misfit::Singular(misfit as f32)) }
 }
 
-/// `parent⁻¹ * wanted`, with one step of refinement: what the first answer misses is solved for and
-/// added, which leaves the error at rounding row by row, also where rows differ much in size.
+/// `parent⁻¹ * wanted`.
 fn divide(parent: &DAffine3, wanted: &DAffine3) -> DAffine3 {
     let factors = Factors::of(parent.matrix3);
-    let solve = |v: DVec3| {
-        let x = factors.solve(v);
-        x + factors.solve(v - parent.matrix3 * x)
-    };
     let DMat3 { x_axis, y_axis, z_axis } = wanted.matrix3;
     DAffine3 {
-        matrix3: DMat3::from_cols(solve(x_axis), solve(y_axis), solve(z_axis)),
-        translation: solve(wanted.translation - parent.translation),
+        matrix3: DMat3::from_cols(factors.solve(x_axis), factors.solve(y_axis), factors.solve(z_axis)),
+        translation: factors.solve(wanted.translation - parent.translation),
     }
 }
 
 /// A matrix with its rows in another order, as a lower times an upper triangular one, for solving.
 ///
-/// Gauss's elimination with pivots, and not the inverse by cofactors: what it misses stays at rounding
-/// of `|m||x|` however thin the matrix is, so that float64 is never what a solution fails by. The
-/// determinant of a matrix that is 10¹⁶ times longer than thick is noise.
-struct Factors {
+/// Gauss's elimination with pivots, and not the inverse by cofactors, whose determinant is noise where
+/// a matrix is some 10⁸ times longer than thick: what this misses stays at rounding of `|m||x|`. Which of
+/// the vectors that solve it to within float64 is found is open where a side is thinner than about 2⁻⁴⁰ of
+/// its column.
+pub(super) struct Factors {
+    m: DMat3,
     /// The upper one, and below its diagonal the lower one without its own, which is all ones.
     rows: [[f64; 3]; 3],
     order: [usize; 3],
 }
 
 impl Factors {
-    fn of(m: DMat3) -> Self {
+    pub(super) fn of(m: DMat3) -> Self {
         let (mut rows, mut order) = (m.transpose().to_cols_array_2d(), [0, 1, 2]);
         for at in 0..2 {
             for below in at + 1..3 {
@@ -175,10 +172,18 @@ impl Factors {
                 row[2] -= factor * z;
             }
         }
-        Self { rows, order }
+        Self { m, rows, order }
     }
 
-    fn solve(&self, v: DVec3) -> DVec3 {
+    /// The `x` for which `m x = v`; not finite where `m` is singular. What the first answer misses is
+    /// solved for and added, which leaves the error at rounding row by row, also where rows differ much
+    /// in size.
+    pub(super) fn solve(&self, v: DVec3) -> DVec3 {
+        let x = self.substitute(v);
+        x + self.substitute(v - self.m * x)
+    }
+
+    fn substitute(&self, v: DVec3) -> DVec3 {
         let [[a, b, c], [d, e, f], [g, h, i]] = self.rows;
         let [x, y, z] = self.order.map(|row| v[row]);
         let y = y - d * x;
@@ -352,7 +357,7 @@ impl Shared for Space3 {
     /// Along `M⁻ᵀ n`, whose sign a mirroring `M` keeps right by itself.
     fn map_normal(world: &DAffine3, normal: Vec3) -> Result<Option<Vec3>, f32> {
         refuse_flat(world.matrix3)?;
-        Ok(rounded(unit(world.matrix3.inverse().transpose() * normal.as_dvec3())))
+        Ok(rounded(unit(Factors::of(world.matrix3.transpose()).solve(normal.as_dvec3()))))
     }
 
     fn unmap_point(world: &DAffine3, point: Vec3) -> Result<Vec3, f32> {
@@ -366,7 +371,7 @@ impl Shared for Space3 {
 
     fn unmap_direction(world: &DAffine3, vector: Vec3) -> Result<Option<Vec3>, f32> {
         let Some(wanted) = unit(vector.as_dvec3()) else { return Ok(None) };
-        let solved = rounded(unit(world.matrix3.inverse() * wanted)).unwrap_or(Vec3::ZERO);
+        let solved = rounded(unit(Factors::of(world.matrix3).solve(wanted))).unwrap_or(Vec3::ZERO);
         let reached = unit(world.matrix3 * solved.as_dvec3()).unwrap_or(DVec3::ZERO);
         let misfit = (reached - wanted).abs().max_element();
         if fits(misfit) { Ok(Some(solved)) } else { Err(misfit as f32) }

@@ -10,9 +10,9 @@ use crate::{NodeId, StaleNode};
 use alloc::vec::Vec;
 use core::ops::{Index, Range};
 
-/// How many links may be walked since the last sort, in units of the number of nodes. A link costs a
-/// few times what a row of a sweep costs, and a sort about as much as walking every link three times:
-/// at two, neither walking nor sorting ever costs more than a small multiple of the other.
+/// How many links may be walked since the last sort, in units of the number of nodes. A sort costs about
+/// as much as walking every link once or twice, so that at two neither walking nor sorting ever costs
+/// more than a small multiple of the other.
 const LINKS_PER_NODE: usize = 2;
 
 /// Of how many nodes one counts as a large part.
@@ -244,9 +244,10 @@ fn adjoining<A: Accumulate>(run: Range<u32>, sources: &Sources<'_, A>) -> Range<
 impl<A: Accumulate> HierarchyOf<A> {
     /// Recomputes the world poses that edits have made dirty, and gives a view of all of them.
     ///
-    /// Costs what changed: every dirty node and everything below it is computed once, in the order in
-    /// which it lies in memory. Now and then it re-sorts the rows first, when edits have scattered so
-    /// much that this pays. Getters are right without it; call it once a frame, after the edits.
+    /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
+    /// lies in memory, and none more than twice. Now and then it re-sorts the rows first, O(nodes), when
+    /// edits have scattered so much that this pays. Leaves nothing dirty. Getters are right without it;
+    /// call it once a frame, after the edits.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};

@@ -272,7 +272,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             let own = self.own(at);
             flat |= A::is_flat(&own);
             conformal &= A::is_conformal(&own);
-            let local = A::widen(&own.local());
+            let local = A::widen(self.locals.row(self.order.row(at)));
             if A::ASSOCIATIVE {
                 wide = A::wide_product(&local, &wide);
             } else {

@@ -3,7 +3,8 @@
 use super::Geometry;
 use crate::accumulate::matrices::{Rows, affine, difference, rows};
 use crate::accumulate::space3::{
-    Space3, aim, coincide, hidden, nearer, solve_affine, solve_offset, solve_point, unit, wide_affine, wide_rotation,
+    Factors, Space3, aim, coincide, hidden, nearer, solve_affine, solve_offset, solve_point, unit, wide_affine,
+    wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
 use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of, shear_under};
@@ -159,9 +160,9 @@ impl Geometry for Matrices {
         if parent.flat {
             return Err(Misfit::Singular(f32::INFINITY));
         }
-        let inverse = parent.wide.matrix3.inverse();
+        let parent_linear = Factors::of(parent.wide.matrix3);
         let upper = upper(own);
-        let rotation = aim(-upper.z_axis, upper.y_axis, inverse * (at - eye), inverse * up)?;
+        let rotation = aim(-upper.z_axis, upper.y_axis, parent_linear.solve(at - eye), parent_linear.solve(up))?;
         let rotation = nearer(quat_of(&rotation), own.transform.rotation);
         let forward = DMat3::from_quat(wide_rotation(rotation)) * -upper.z_axis;
         let misfit = match (unit(parent.wide.matrix3 * forward), unit(at - eye)) {
