@@ -138,6 +138,7 @@ impl Transform {
     #[must_use]
     #[doc(alias = "compute_affine")]
     #[doc(alias = "local_to_parent")]
+    #[inline]
     pub fn to_affine(self) -> Affine3A {
         Affine3A::from_scale_rotation_translation(self.scale, self.rotation, self.position)
     }
@@ -145,6 +146,7 @@ impl Transform {
     /// The matrix `T * R * S`, from local to parent, as 4x4: the same numbers as [`to_affine`](Self::to_affine).
     #[must_use]
     #[doc(alias = "compute_matrix")]
+    #[inline]
     pub fn to_mat4(self) -> Mat4 {
         self.to_affine().into()
     }
@@ -187,6 +189,7 @@ impl Transform {
     /// - associative, if scales are uniform: `combine(combine(a, b), c) = combine(a, combine(b, c))`. Not so in
     ///   general: the two differ by `r_a (r_b s_a - s_a r_b) (s_b * p_c)`, which is zero for every `c` if the matrix
     ///   `diag(s_a)` commutes with `r_b`.
+    #[inline]
     #[must_use]
     pub fn combine(self, child: Self) -> Self {
         Self {
@@ -242,6 +245,7 @@ impl Transform {
     }
 
     /// `1 / scale`, all three finite.
+    #[inline]
     fn reciprocal_scale(self) -> Result<Vec3, TransformError> {
         let reciprocal = self.scale.recip();
         if !self.scale.is_finite() {
@@ -272,6 +276,7 @@ impl Transform {
     #[must_use]
     #[doc(alias = "TransformPoint")]
     #[doc(alias = "localToWorld")]
+    #[inline]
     pub fn transform_point(self, point: Vec3) -> Vec3 {
         self.position + self.transform_vector(point)
     }
@@ -279,6 +284,7 @@ impl Transform {
     /// Takes a difference of points from the local frame to the parent's: `rotation * (scale * vector)`.
     #[must_use]
     #[doc(alias = "TransformVector")]
+    #[inline]
     pub fn transform_vector(self, vector: Vec3) -> Vec3 {
         self.rotation * (self.scale * vector)
     }
@@ -286,6 +292,7 @@ impl Transform {
     /// Takes a direction from the local frame to the parent's: rotates, and keeps the length.
     #[must_use]
     #[doc(alias = "TransformDirection")]
+    #[inline]
     pub fn transform_direction(self, direction: Vec3) -> Vec3 {
         self.rotation * direction
     }
@@ -315,6 +322,7 @@ impl Transform {
     /// finite.
     #[doc(alias = "InverseTransformPoint")]
     #[doc(alias = "worldToLocal")]
+    #[inline]
     pub fn inverse_transform_point(self, point: Vec3) -> Result<Vec3, TransformError> {
         self.inverse_transform_vector(point - self.position)
     }
@@ -326,6 +334,7 @@ impl Transform {
     /// `Singular` if a scale component is zero or has no finite reciprocal, `NonFinite` if the result is not
     /// finite.
     #[doc(alias = "InverseTransformVector")]
+    #[inline]
     pub fn inverse_transform_vector(self, vector: Vec3) -> Result<Vec3, TransformError> {
         self.reciprocal_scale()?;
         let local = self.rotation.inverse() * vector / self.scale;
@@ -335,6 +344,7 @@ impl Transform {
     /// Takes a direction from the parent's frame to the local one: rotates back, and keeps the length.
     #[must_use]
     #[doc(alias = "InverseTransformDirection")]
+    #[inline]
     pub fn inverse_transform_direction(self, direction: Vec3) -> Vec3 {
         self.rotation.inverse() * direction
     }
@@ -372,36 +382,42 @@ impl Transform {
 /// ```
 impl Transform {
     /// The direction of local -Z in the parent's frame.
+    #[inline]
     #[must_use]
     pub fn forward(self) -> Vec3 {
         self.rotation * Vec3::NEG_Z
     }
 
     /// The direction of local +Z in the parent's frame.
+    #[inline]
     #[must_use]
     pub fn back(self) -> Vec3 {
         self.rotation * Vec3::Z
     }
 
     /// The direction of local +X in the parent's frame.
+    #[inline]
     #[must_use]
     pub fn right(self) -> Vec3 {
         self.rotation * Vec3::X
     }
 
     /// The direction of local -X in the parent's frame.
+    #[inline]
     #[must_use]
     pub fn left(self) -> Vec3 {
         self.rotation * Vec3::NEG_X
     }
 
     /// The direction of local +Y in the parent's frame.
+    #[inline]
     #[must_use]
     pub fn up(self) -> Vec3 {
         self.rotation * Vec3::Y
     }
 
     /// The direction of local -Y in the parent's frame.
+    #[inline]
     #[must_use]
     pub fn down(self) -> Vec3 {
         self.rotation * Vec3::NEG_Y
@@ -549,6 +565,7 @@ impl Transform {
 /// ```
 impl Transform {
     /// Whether no number in it is infinite or NaN.
+    #[inline]
     #[must_use]
     pub fn is_finite(self) -> bool {
         self.position.is_finite() && self.rotation.is_finite() && self.scale.is_finite()
@@ -557,6 +574,7 @@ impl Transform {
     /// Whether it turns left hands into right hands: an odd number of scale components is negative.
     ///
     /// A zero counts as positive, although what is flat has no handedness.
+    #[inline]
     #[must_use]
     pub fn is_mirrored(self) -> bool {
         let negative = self.scale.cmplt(Vec3::ZERO).bitmask().count_ones();
