@@ -42,19 +42,17 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     type Decomposed: Copy + Debug + PartialEq + Send + Sync;
     /// What [`world`](crate::HierarchyOf::world) returns.
     type World: Copy + Debug + PartialEq + Send + Sync;
-    /// A stored world pose, as in [`Worlds::rows`](crate::Worlds::rows).
+    /// A stored world pose, as in [`Worlds::rows`](crate::Worlds::rows). Local poses are stored alike, in the
+    /// form that the sweep reads.
     type Row: Copy + Debug + PartialEq + Send + Sync;
 
-    /// A stored local pose, in the form the sweep reads.
-    #[doc(hidden)]
-    type Local: Copy + Debug + PartialEq + Send + Sync;
     /// A pose in the precision that inverses are taken in.
     #[doc(hidden)]
     type Wide: Copy + Debug;
 
-    /// The local and world rows of a removed node: all zero.
+    /// The row of a removed node: all zero.
     #[doc(hidden)]
-    const HOLE: (Self::Local, Self::Row);
+    const HOLE: Self::Row;
     #[doc(hidden)]
     const WIDE_IDENTITY: Self::Wide;
     /// Whether products associate, so that two poses can be compared from a common ancestor down. Where
@@ -67,29 +65,29 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     #[doc(hidden)]
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut Self::Transform) -> Result<(), E>;
     #[doc(hidden)]
-    fn is_finite(local: &Self::Local) -> bool;
+    fn is_finite(local: &Self::Row) -> bool;
     #[doc(hidden)]
-    fn local_of(transform: &Self::Transform) -> Self::Local;
+    fn local_of(transform: &Self::Transform) -> Self::Row;
     /// The world row of a root.
     #[doc(hidden)]
-    fn root(local: &Self::Local) -> Self::Row;
+    fn root(local: &Self::Row) -> Self::Row;
     /// The world row of a child.
     #[doc(hidden)]
-    fn product(parent: &Self::Row, local: &Self::Local) -> Self::Row;
+    fn product(parent: &Self::Row, local: &Self::Row) -> Self::Row;
     /// For each row in order: `root` where the parent is no row, else `product`. Not generic where it
     /// is implemented, so that an unoptimised build of a user's crate does not slow it down.
     #[doc(hidden)]
-    fn sweep(parents: &[u32], locals: &[Self::Local], worlds: &mut [Self::Row], rows: Range<usize>);
+    fn sweep(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], rows: Range<usize>);
     /// The same for those of the 64 rows from `start` on whose bit is set.
     #[doc(hidden)]
-    fn sweep_bits(parents: &[u32], locals: &[Self::Local], worlds: &mut [Self::Row], start: usize, rows: u64);
+    fn sweep_bits(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], start: usize, rows: u64);
     /// A sweep of one piece of rows: `worlds` holds those from `start` on, and `above`, in order of rows,
     /// the worlds of all parents that lie outside.
     #[cfg(feature = "rayon")]
     #[doc(hidden)]
     fn sweep_piece(
         parents: &[u32],
-        locals: &[Self::Local],
+        locals: &[Self::Row],
         worlds: &mut [Self::Row],
         start: u32,
         above: &[(u32, Self::Row)],
@@ -98,7 +96,7 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     fn world(row: &Self::Row) -> Self::World;
 
     #[doc(hidden)]
-    fn widen(local: &Self::Local) -> Self::Wide;
+    fn widen(local: &Self::Row) -> Self::Wide;
     #[doc(hidden)]
     fn wide_product(parent: &Self::Wide, child: &Self::Wide) -> Self::Wide;
     /// Whether the own scale has an exact zero, or the own matrix is exactly rank-deficient.
@@ -134,7 +132,7 @@ pub struct Own<A: Accumulate> {
     /// As set; of a node that holds a matrix: the matrix taken apart, its shear left out.
     pub transform: A::Transform,
     /// The matrix, of a node that holds one.
-    pub matrix: Option<A::Local>,
+    pub matrix: Option<A::Row>,
 }
 
 impl<A: Accumulate> PartialEq for Own<A> {
@@ -148,7 +146,7 @@ impl<A: Accumulate> Own<A> {
         Self { transform, matrix: None }
     }
 
-    pub(crate) fn local(&self) -> A::Local {
+    pub(crate) fn local(&self) -> A::Row {
         self.matrix.unwrap_or_else(|| A::local_of(&self.transform))
     }
 }
@@ -194,7 +192,7 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
 
 /// The body of every `sweep`.
 #[inline(always)]
-fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Local], worlds: &mut [A::Row], rows: Range<usize>) {
+fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], rows: Range<usize>) {
     let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
     for ((row, &parent), local) in rows.zip(parents).zip(locals) {
         worlds[row] = below::<A>(worlds, parent, local);
@@ -203,7 +201,7 @@ fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Local], worlds: &mut 
 
 /// The body of every `sweep_bits`.
 #[inline(always)]
-fn sweep_bits<A: Accumulate>(parents: &[u32], locals: &[A::Local], worlds: &mut [A::Row], start: usize, mut rows: u64) {
+fn sweep_bits<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], start: usize, mut rows: u64) {
     while rows != 0 {
         let row = start + rows.trailing_zeros() as usize;
         worlds[row] = below::<A>(worlds, parents[row], &locals[row]);
@@ -213,7 +211,7 @@ fn sweep_bits<A: Accumulate>(parents: &[u32], locals: &[A::Local], worlds: &mut 
 
 /// "No parent" is beyond the last row, so that one comparison serves both questions.
 #[inline(always)]
-fn below<A: Accumulate>(worlds: &[A::Row], parent: u32, local: &A::Local) -> A::Row {
+fn below<A: Accumulate>(worlds: &[A::Row], parent: u32, local: &A::Row) -> A::Row {
     match worlds.get(parent as usize) {
         Some(parent) => A::product(parent, local),
         None => A::root(local),
@@ -225,7 +223,7 @@ fn below<A: Accumulate>(worlds: &[A::Row], parent: u32, local: &A::Local) -> A::
 #[inline(always)]
 fn sweep_piece<A: Accumulate>(
     parents: &[u32],
-    locals: &[A::Local],
+    locals: &[A::Row],
     worlds: &mut [A::Row],
     start: u32,
     above: &[(u32, A::Row)],

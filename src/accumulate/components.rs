@@ -45,13 +45,9 @@ impl Accumulate for Components {
     type Decomposed = Decomposed;
     type World = Transform;
     type Row = Transform;
-    type Local = Transform;
     type Wide = Wide;
 
-    const HOLE: (Transform, Transform) = {
-        let zero = Transform::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Vec3::ZERO);
-        (zero, zero)
-    };
+    const HOLE: Transform = Transform::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Vec3::ZERO);
     const WIDE_IDENTITY: Wide = Wide { position: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
     /// Not where a scale is not uniform: see [`Transform::combine`].
     const ASSOCIATIVE: bool = false;

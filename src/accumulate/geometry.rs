@@ -80,7 +80,7 @@ pub trait Geometry: Accumulate {
     // The own value.
     /// Writes a position into an own value as it is stored: a transform, and the local row made of it.
     #[doc(hidden)]
-    fn put_position(position: Self::Vector, transform: &mut Self::Transform, local: &mut Self::Local);
+    fn put_position(position: Self::Vector, transform: &mut Self::Transform, local: &mut Self::Row);
     #[doc(hidden)]
     fn with_position(own: &Own<Self>, position: Self::Vector) -> Own<Self>;
     #[doc(hidden)]

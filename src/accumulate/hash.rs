@@ -47,10 +47,9 @@ impl Accumulate for Hash {
     type Decomposed = u64;
     type World = u64;
     type Row = u64;
-    type Local = u64;
     type Wide = u64;
 
-    const HOLE: (u64, u64) = (0, 0);
+    const HOLE: u64 = 0;
     const WIDE_IDENTITY: u64 = 1 << 32;
     const ASSOCIATIVE: bool = true;
 

@@ -44,10 +44,9 @@ impl Accumulate for Matrices {
     type Decomposed = Decomposed;
     type World = Affine3A;
     type Row = Rows;
-    type Local = Rows;
     type Wide = DAffine3;
 
-    const HOLE: (Rows, Rows) = ([[0.0; 4]; 3], [[0.0; 4]; 3]);
+    const HOLE: Rows = [[0.0; 4]; 3];
     const WIDE_IDENTITY: DAffine3 = DAffine3::IDENTITY;
     const ASSOCIATIVE: bool = true;
 

@@ -43,8 +43,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         for row in 0..rows {
             if self.order.slot(row) == NONE {
                 assert!(!self.marks.get(row as u32), "hole {row} is marked");
-                assert_eq!(*self.locals.row(row as u32), A::HOLE.0, "local of hole {row}");
-                assert_eq!(self.worlds.rows()[row], A::HOLE.1, "world of hole {row}");
+                assert_eq!(*self.locals.row(row as u32), A::HOLE, "local of hole {row}");
+                assert_eq!(self.worlds.rows()[row], A::HOLE, "world of hole {row}");
             }
         }
     }

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub(super) struct Locals<A: Accumulate> {
     transforms: Vec<A::Transform>,
     is_matrix: Vec<bool>,
-    rows: Vec<A::Local>,
+    rows: Vec<A::Row>,
 }
 
 impl<A: Accumulate> Locals<A> {
@@ -48,7 +48,7 @@ impl<A: Accumulate> Locals<A> {
     }
 
     pub(super) fn vacate(&mut self, row: u32) {
-        self.rows[row as usize] = A::HOLE.0;
+        self.rows[row as usize] = A::HOLE;
     }
 
     pub(super) fn clear(&mut self) {
@@ -59,11 +59,11 @@ impl<A: Accumulate> Locals<A> {
         self.rows = order.apply(&self.rows);
     }
 
-    pub(super) fn rows(&self) -> &[A::Local] {
+    pub(super) fn rows(&self) -> &[A::Row] {
         &self.rows
     }
 
-    pub(super) fn row(&self, row: u32) -> &A::Local {
+    pub(super) fn row(&self, row: u32) -> &A::Row {
         &self.rows[row as usize]
     }
 
@@ -88,7 +88,7 @@ impl<A: Accumulate> Locals<A> {
     }
 
     /// As [`set`](Self::set), with `own.local()` at hand.
-    fn write(&mut self, slot: u32, row: u32, own: &Own<A>, local: &A::Local) {
+    fn write(&mut self, slot: u32, row: u32, own: &Own<A>, local: &A::Row) {
         self.transforms[slot as usize] = own.transform;
         self.is_matrix[slot as usize] = own.matrix.is_some();
         self.rows[row as usize] = *local;

@@ -54,7 +54,7 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     /// Lengths of runs; in a stretch of runs none is 0.
     #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
     pub(crate) spans: &'a [u32],
-    pub(crate) locals: &'a [A::Local],
+    pub(crate) locals: &'a [A::Row],
 }
 
 /// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
@@ -87,11 +87,11 @@ impl<A: Accumulate> WorldRows<A> {
 
     /// Makes room for a new last row, which must be marked.
     pub(super) fn push(&mut self) {
-        self.rows.push(A::HOLE.1);
+        self.rows.push(A::HOLE);
     }
 
     pub(super) fn vacate(&mut self, row: u32) {
-        self.rows[row as usize] = A::HOLE.1;
+        self.rows[row as usize] = A::HOLE;
     }
 
     pub(super) fn clear(&mut self) {
