@@ -160,35 +160,6 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.topology.contains(id)
     }
 
-    /// Lays all nodes out in depth-first order now, so that the next updates are linear sweeps.
-    ///
-    /// [`update`](Self::update) does this by itself when edits since the last time have made it worth
-    /// while; call it where a long frame does not matter, such as after loading. Changes no value and
-    /// no id; rows get new numbers. O(nodes).
-    ///
-    /// ```
-    /// use posetree::{Hierarchy, Transform};
-    /// let mut h = Hierarchy::new();
-    /// let a = h.add_root(Transform::IDENTITY)?;
-    /// let b = h.add_root(Transform::IDENTITY)?;
-    /// let child = h.add_child(a, Transform::IDENTITY)?;
-    /// assert_eq!(h.update().row_of(child)?, 2);
-    /// h.optimize();
-    /// assert_eq!(h.update().row_of(child)?, 1); // right after its parent
-    /// # Ok::<(), posetree::Error>(())
-    /// ```
-    pub fn optimize(&mut self) {
-        let permutation = self.order.sort(&self.topology);
-        self.locals.permute(&permutation);
-        if self.marks.count() == self.len() {
-            // Every world waits to be computed: there is nothing to move.
-            self.worlds.forget(self.len());
-        } else {
-            self.worlds.permute(&permutation);
-        }
-        self.marks.permute(&permutation);
-    }
-
     /// Slot and row of a live node.
     fn at(&self, id: NodeId) -> Result<(u32, u32), StaleNode> {
         let slot = self.topology.slot(id)?;

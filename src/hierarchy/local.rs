@@ -55,8 +55,10 @@ impl<A: Accumulate> Locals<A> {
         self.rows.clear();
     }
 
-    pub(super) fn permute(&mut self, order: &Permutation) {
-        self.rows = order.apply(&self.rows);
+    /// Moves the rows into a buffer, and leaves the one they were in there.
+    pub(super) fn permute(&mut self, order: &Permutation, buffer: &mut Vec<A::Row>) {
+        order.apply_into(&self.rows, buffer);
+        core::mem::swap(&mut self.rows, buffer);
     }
 
     pub(super) fn rows(&self) -> &[A::Row] {

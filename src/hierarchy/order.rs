@@ -2,9 +2,11 @@
 //!
 //! A subtree stored as one contiguous stretch of rows, parents first, is a *run*: `span` is the length
 //! of the stretch, and it is swept linearly. The stretch may hold *holes*, rows of removed nodes. A
-//! subtree that is not a run is *scattered* and has span 0. **Scattered nodes have only scattered
+//! subtree that is not a run is *scattered*. **Scattered nodes have only scattered
 //! ancestors**: whoever breaks a run climbs until it meets a node that is scattered already, which
 //! makes every edit pay for its own damage and nothing else.
+
+mod layout;
 
 use crate::topology::{NONE, Topology};
 use alloc::{vec, vec::Vec};
@@ -24,33 +26,47 @@ impl Permutation {
 
     /// The elements of a column in their new order.
     pub(crate) fn apply<T: Copy>(&self, column: &[T]) -> Vec<T> {
-        self.iter().map(|old| column[old as usize]).collect()
+        let mut sorted = Vec::new();
+        self.apply_into(column, &mut sorted);
+        sorted
+    }
+
+    /// The same, in place of what a buffer held.
+    pub(crate) fn apply_into<T: Copy>(&self, column: &[T], sorted: &mut Vec<T>) {
+        sorted.clear();
+        sorted.extend(self.iter().map(|old| column[old as usize]));
     }
 }
 
-/// By row: the length of its run, 0 for scattered nodes, 1 for holes.
+/// By row: the length of its run, or of what was its run before edits scattered it; 1 for holes.
 ///
-/// And a bit per row that is set where that is 1, so that leaves are told apart 64 at a time.
+/// Rows stay where they are from one sort to the next, so that these stretches lie inside of each other or
+/// apart, whatever edits do. A bit per row tells the scattered ones, another is set where a run is one row
+/// long, so that leaves are told apart 64 at a time.
 #[derive(Clone, Debug, Default)]
 struct Spans {
     lengths: Vec<u32>,
+    scattered: Vec<u64>,
     ones: Vec<u64>,
 }
 
 impl Spans {
     fn reserve(&mut self, additional: usize) {
         self.lengths.reserve(additional);
+        self.scattered.reserve(additional.div_ceil(64));
         self.ones.reserve(additional.div_ceil(64));
     }
 
     fn shrink_to_fit(&mut self) {
         self.lengths.shrink_to_fit();
+        self.scattered.shrink_to_fit();
         self.ones.shrink_to_fit();
     }
 
     /// Runs of one, and no others.
     fn reset(&mut self, rows: usize) {
         self.lengths.clear();
+        self.scattered.clear();
         self.ones.clear();
         (0..rows).for_each(|_| self.push());
     }
@@ -59,18 +75,30 @@ impl Spans {
         let row = self.lengths.len();
         self.lengths.push(1);
         if row % 64 == 0 {
+            self.scattered.push(0);
             self.ones.push(0);
         }
         self.ones[row / 64] |= 1 << (row % 64);
     }
 
-    fn get(&self, row: u32) -> u32 {
+    /// The length of a run, 0 of a scattered node.
+    fn run(&self, row: u32) -> u32 {
+        if self.is_scattered(row) { 0 } else { self.stretch(row) }
+    }
+
+    /// The length of a run, or of what was one.
+    fn stretch(&self, row: u32) -> u32 {
         self.lengths[row as usize]
     }
 
-    fn set(&mut self, row: u32, length: u32) {
+    fn is_scattered(&self, row: u32) -> bool {
+        self.scattered[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+
+    fn set_run(&mut self, row: u32, length: u32) {
         self.lengths[row as usize] = length;
         let (index, bit) = (row as usize / 64, 1 << (row % 64));
+        self.scattered[index] &= !bit;
         if length == 1 {
             self.ones[index] |= bit;
         } else {
@@ -78,12 +106,29 @@ impl Spans {
         }
     }
 
+    fn scatter(&mut self, row: u32) {
+        let (index, bit) = (row as usize / 64, 1 << (row % 64));
+        self.scattered[index] |= bit;
+        self.ones[index] &= !bit;
+    }
+
     fn assert_well_formed(&self) {
         assert_eq!(self.ones.len(), self.lengths.len().div_ceil(64), "words of ones");
-        for (index, word) in self.ones.iter().enumerate() {
-            let row = |bit: usize| self.lengths.get(64 * index + bit) == Some(&1);
+        assert_eq!(self.scattered.len(), self.ones.len(), "words of scattered rows");
+        for (index, (ones, scattered)) in self.ones.iter().zip(&self.scattered).enumerate() {
+            let row = |bit: usize| self.lengths.get(64 * index + bit) == Some(&1) && scattered >> bit & 1 == 0;
             let want = (0..64).filter(|&bit| row(bit)).fold(0, |word, bit| word | 1_u64 << bit);
-            assert_eq!(*word, want, "ones of rows from {}", 64 * index);
+            assert_eq!(*ones, want, "ones of rows from {}", 64 * index);
+        }
+        // Inside of each other or apart.
+        let mut open: Vec<usize> = Vec::new();
+        for (row, &length) in self.lengths.iter().enumerate() {
+            while open.last().is_some_and(|&end| end <= row) {
+                open.pop();
+            }
+            let end = row + length as usize;
+            assert!(length != 0 && end <= open.last().map_or(self.lengths.len(), |&end| end), "stretch of row {row}");
+            open.push(end);
         }
     }
 }
@@ -145,14 +190,14 @@ impl Order {
         &self.slots
     }
 
-    /// The length of each row's run, 0 for scattered nodes.
+    /// The length of each row's run; of scattered nodes, of what was their run.
     pub(crate) fn spans(&self) -> &[u32] {
         &self.spans.lengths
     }
 
     /// The rows of the node's subtree if that is a run.
     pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
-        let span = self.spans.get(row);
+        let span = self.spans.run(row);
         (span != 0).then(|| row..row + span)
     }
 
@@ -202,7 +247,7 @@ impl Order {
         for row in (start..self.len()).rev() {
             let parent = self.parents[row];
             if parent != NONE && parent as usize >= start {
-                self.spans.set(parent, self.spans.get(parent) + self.spans.get(row as u32));
+                self.spans.set_run(parent, self.spans.stretch(parent) + self.spans.stretch(row as u32));
             }
         }
     }
@@ -210,8 +255,8 @@ impl Order {
     /// Marks a row and all above it as scattered.
     fn scatter(&mut self, row: u32) {
         let mut at = row;
-        while at != NONE && self.spans.get(at) != 0 {
-            self.spans.set(at, 0);
+        while at != NONE && !self.spans.is_scattered(at) {
+            self.spans.scatter(at);
             at = self.parents[at as usize];
         }
     }
@@ -238,7 +283,7 @@ impl Order {
         let row = self.row(slot);
         self.slots[row as usize] = NONE;
         self.parents[row as usize] = NONE;
-        self.spans.set(row, 1);
+        self.spans.set_run(row, 1);
         self.holes += 1;
         row
     }
@@ -263,15 +308,12 @@ impl Order {
     }
 
     /// Lays the whole forest out in pre-order, without holes, and says what moved where.
-    pub(crate) fn sort(&mut self, topology: &Topology) -> Permutation {
-        let places = self.places_by_parents().unwrap_or_else(|| self.places_by_links(topology));
-        let mut order = vec![NONE; topology.len()];
-        for (old, &new) in places.iter().enumerate() {
-            if new != NONE {
-                order[new as usize] = old as u32;
-            }
+    pub(crate) fn sort(&mut self) -> Permutation {
+        let order = layout::pre_order(self);
+        let mut places = vec![NONE; self.len()];
+        for (new, old) in order.iter().enumerate() {
+            places[old as usize] = new as u32;
         }
-        let order = Permutation(order);
         self.slots = order.apply(&self.slots);
         for (new, &slot) in self.slots.iter().enumerate() {
             self.rows[slot as usize] = new as u32;
@@ -283,52 +325,6 @@ impl Order {
         self.loose = 0;
         self.add_up_spans(0);
         order
-    }
-
-    /// The new row of each row, [`NONE`] for holes; `None` if some row comes before its parent's.
-    ///
-    /// Sizes of subtrees are added up backwards, and then each node takes the next place that its parent
-    /// has left, and as many behind it as its subtree needs. Siblings come in the order of their rows.
-    /// No access waits for the one before it, which makes this several times faster than following links.
-    fn places_by_parents(&self) -> Option<Vec<u32>> {
-        let mut sizes: Vec<u32> = self.slots.iter().map(|&slot| u32::from(slot != NONE)).collect();
-        for (row, &parent) in self.parents.iter().enumerate().rev() {
-            if parent != NONE {
-                if parent as usize >= row {
-                    return None;
-                }
-                sizes[parent as usize] += sizes[row];
-            }
-        }
-        let mut next_root = 0;
-        // Of a row that has been placed: the next place for a child.
-        let mut next = sizes;
-        let mut places = vec![NONE; self.len()];
-        for (row, &parent) in self.parents.iter().enumerate() {
-            if self.slots[row] == NONE {
-                continue;
-            }
-            let size = next[row];
-            let left = if parent == NONE { &mut next_root } else { &mut next[parent as usize] };
-            places[row] = *left;
-            *left += size;
-            next[row] = places[row] + 1;
-        }
-        Some(places)
-    }
-
-    /// The same in any order of rows, by walking the forest.
-    fn places_by_links(&self, topology: &Topology) -> Vec<u32> {
-        let mut places = vec![NONE; self.len()];
-        let mut at = topology.ends(NONE).0;
-        for place in 0.. {
-            if at == NONE {
-                break;
-            }
-            places[self.row(at) as usize] = place;
-            at = topology.next_in_forest(at);
-        }
-        places
     }
 
     /// Asserts that rows and slots name each other, that parents are the topology's, that runs hold
@@ -343,7 +339,7 @@ impl Order {
             let slot = self.slot(row as usize);
             if slot == NONE {
                 holes += 1;
-                assert_eq!((self.parent(row), self.spans.get(row)), (NONE, 1), "hole {row}");
+                assert_eq!((self.parent(row), self.spans.run(row)), (NONE, 1), "hole {row}");
                 continue;
             }
             assert_eq!(self.row(slot), row, "row of slot {slot}");
@@ -351,8 +347,8 @@ impl Order {
             let parent = topology.links(slot).parent;
             let parent_row = if parent == NONE { NONE } else { self.row(parent) };
             assert_eq!(self.parent(row), parent_row, "parent of row {row}");
-            if self.spans.get(row) == 0 && parent_row != NONE {
-                assert_eq!(self.spans.get(parent_row), 0, "row {row} is scattered and its parent is not");
+            if self.spans.is_scattered(row) && parent_row != NONE {
+                assert!(self.spans.is_scattered(parent_row), "row {row} is scattered and its parent is not");
             }
         }
         assert_eq!(holes, self.holes, "holes");
