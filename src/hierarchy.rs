@@ -1,5 +1,6 @@
 //! The hierarchy: its columns, and the doors that insert and remove nodes.
 
+mod changes;
 mod check;
 mod convert;
 mod dirty;
@@ -14,6 +15,7 @@ mod tests;
 mod walk;
 mod world;
 
+pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
 pub use propagate::Worlds;
@@ -24,6 +26,7 @@ pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder
 use crate::accumulate::{Accumulate, Components, Matrices, Own};
 use crate::topology::{NONE, Topology};
 use crate::{NodeId, StaleNode};
+use changes::Changes;
 use core::fmt;
 use dirty::Marks;
 use local::Locals;
@@ -73,6 +76,7 @@ pub struct HierarchyOf<A: Accumulate> {
     locals: Locals<A>,
     worlds: WorldRows<A>,
     marks: Marks,
+    changes: Changes,
 }
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -85,6 +89,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             locals: Locals::new(),
             worlds: WorldRows::new(),
             marks: Marks::default(),
+            changes: Changes::default(),
         }
     }
 
@@ -111,6 +116,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.locals.reserve(additional);
         self.worlds.reserve(additional);
         self.marks.reserve(self.order.len() + additional);
+        self.changes.reserve(additional);
     }
 
     /// Gives unused memory back, after dropping the rows of removed nodes. O(nodes).
@@ -121,6 +127,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.locals.shrink_to_fit();
         self.worlds.shrink_to_fit();
         self.marks.shrink_to_fit();
+        self.changes.shrink_to_fit();
     }
 
     /// The number of nodes.
@@ -183,8 +190,10 @@ impl<A: Accumulate> HierarchyOf<A> {
         if self.marks.count() == self.len() {
             // Every world waits to be computed: there is nothing to move.
             self.worlds.forget(self.len());
+            self.changes.forget(self.len());
         } else {
             self.worlds.permute(&permutation);
+            self.changes.permute(&permutation);
         }
         self.marks.permute(&permutation);
     }

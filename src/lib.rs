@@ -128,8 +128,8 @@ pub use error::{
 };
 pub use glam;
 pub use hierarchy::{
-    Ancestors, BreadthFirst, Children, ComponentHierarchy, Descendants, Hierarchy, HierarchyOf, Keep, Leaves,
-    PostOrder, Roots, Siblings, Space, Subtree, Worlds,
+    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
+    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};

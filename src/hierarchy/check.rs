@@ -9,7 +9,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// Links agree both ways, ids with slots, slots with rows; runs hold their subtree, parents first;
     /// scattered nodes have scattered ancestors; holes are zero; marks agree with their summary and
-    /// counter; local rows with local values; and each world that is not dirty is the product of its
+    /// counter; versions with theirs, and every computed row has one; local rows with local values; and each world that is not dirty is the product of its
     /// parent's world and its own local pose, to the bit.
     ///
     /// # Panics
@@ -40,6 +40,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             }
             at = self.topology.next_in_forest(at);
         }
+        self.changes.assert_well_formed(&stale, |id| self.contains(id));
         for row in 0..rows {
             if self.order.slot(row) == NONE {
                 assert!(!self.marks.get(row as u32), "hole {row} is marked");

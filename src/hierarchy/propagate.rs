@@ -1,6 +1,7 @@
 //! `update()`, the lazy read and the view of clean worlds. The sole writer of world rows.
 
 use super::HierarchyOf;
+use super::changes::Changes;
 use super::dirty::Marks;
 use super::local::Locals;
 use super::order::{Order, Permutation};
@@ -60,13 +61,14 @@ pub(crate) struct Columns<'a, A: Accumulate> {
 /// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
 pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
 
-/// What an update reads, and the marks that it clears.
+/// What an update reads, the marks that it clears, and where it notes what it computes.
 struct Sources<'a, A: Accumulate> {
     sweep: SweepStretch<A>,
     topology: &'a Topology,
     order: &'a Order,
     locals: &'a Locals<A>,
     marks: &'a mut Marks,
+    changes: &'a mut Changes,
 }
 
 /// The walk has cost as much as sorting would.
@@ -155,7 +157,8 @@ impl<A: Accumulate> WorldRows<A> {
             locals: sources.locals.rows(),
         };
         (sources.sweep)(columns, &mut self.rows, rows.start as usize..rows.end as usize);
-        sources.marks.unset_range(rows);
+        sources.marks.unset_range(rows.clone());
+        sources.changes.record(rows);
     }
 
     /// Sweeps the rows of a block of 64, that of `row`, whose bits are set.
@@ -170,6 +173,7 @@ impl<A: Accumulate> WorldRows<A> {
             A::sweep_bits(parents, locals, &mut self.rows, start, rows);
         }
         sources.marks.unset_bits(row, rows);
+        sources.changes.record_bits(row, rows);
     }
 
     /// Recomputes a scattered node and, by links, what is below it; runs below it are swept.
@@ -271,6 +275,9 @@ impl<A: Accumulate> HierarchyOf<A> {
         if self.order.loose() > many && self.marks.count() > many {
             self.optimize();
         }
+        if !self.marks.is_clean() {
+            self.changes.begin();
+        }
         loop {
             let mut sources = Sources {
                 sweep,
@@ -278,6 +285,7 @@ impl<A: Accumulate> HierarchyOf<A> {
                 order: &self.order,
                 locals: &self.locals,
                 marks: &mut self.marks,
+                changes: &mut self.changes,
             };
             match self.worlds.refresh(&mut sources) {
                 Ok(()) => return Worlds { hierarchy: self },
@@ -379,7 +387,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 /// rows of removed nodes all zero, which draws as nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Worlds<'a, A: Accumulate = Matrices> {
-    hierarchy: &'a HierarchyOf<A>,
+    pub(super) hierarchy: &'a HierarchyOf<A>,
 }
 
 impl<'a, A: Accumulate> Worlds<'a, A> {
