@@ -7,6 +7,7 @@ mod dirty;
 mod insert;
 mod local;
 mod order;
+mod previous;
 mod propagate;
 mod reparent;
 mod space;
@@ -31,6 +32,7 @@ use core::fmt;
 use dirty::Marks;
 use local::Locals;
 use order::Order;
+use previous::Previous;
 use propagate::WorldRows;
 
 /// A forest of nodes with local poses and cached world poses, whose worlds are products of matrices.
@@ -77,6 +79,7 @@ pub struct HierarchyOf<A: Accumulate> {
     worlds: WorldRows<A>,
     marks: Marks,
     changes: Changes,
+    previous: Previous<A>,
 }
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -90,6 +93,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             worlds: WorldRows::new(),
             marks: Marks::default(),
             changes: Changes::default(),
+            previous: Previous::new(),
         }
     }
 
@@ -117,6 +121,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.worlds.reserve(additional);
         self.marks.reserve(self.order.len() + additional);
         self.changes.reserve(additional);
+        self.previous.reserve(additional);
     }
 
     /// Gives unused memory back, after dropping the rows of removed nodes. O(nodes).
@@ -128,6 +133,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.worlds.shrink_to_fit();
         self.marks.shrink_to_fit();
         self.changes.shrink_to_fit();
+        self.previous.shrink_to_fit();
     }
 
     /// The number of nodes.
@@ -187,13 +193,14 @@ impl<A: Accumulate> HierarchyOf<A> {
     pub fn optimize(&mut self) {
         let permutation = self.order.sort(&self.topology);
         self.locals.permute(&permutation);
-        if self.marks.count() == self.len() {
-            // Every world waits to be computed: there is nothing to move.
+        if self.marks.count() == self.len() && !self.previous.is_tracked() {
+            // Every world waits to be computed, and nobody wants the last one: there is nothing to move.
             self.worlds.forget(self.len());
             self.changes.forget(self.len());
         } else {
             self.worlds.permute(&permutation);
             self.changes.permute(&permutation);
+            self.previous.permute(&permutation);
         }
         self.marks.permute(&permutation);
     }

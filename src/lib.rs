@@ -123,8 +123,8 @@ mod transform;
 
 pub use accumulate::{Accumulate, Components, Geometry, Matrices};
 pub use error::{
-    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTrs,
-    OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
+    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTracked,
+    NotTrs, OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
 };
 pub use glam;
 pub use hierarchy::{

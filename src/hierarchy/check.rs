@@ -41,6 +41,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             at = self.topology.next_in_forest(at);
         }
         self.changes.assert_well_formed(&stale, |id| self.contains(id));
+        self.previous.assert_well_formed(&stale, |row| self.order.slot(row) == NONE, &self.changes);
         for row in 0..rows {
             if self.order.slot(row) == NONE {
                 assert!(!self.marks.get(row as u32), "hole {row} is marked");

@@ -126,6 +126,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.locals.push(slot, &local);
         self.worlds.push();
         self.changes.resize(self.order.len());
+        self.previous.resize(self.order.len());
         self.marks.resize(self.order.len());
         self.marks.set(row);
         self.topology.live(slot)
@@ -189,6 +190,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             self.worlds.push();
         }
         self.changes.resize(self.order.len());
+        self.previous.resize(self.order.len());
         self.marks.resize(self.order.len());
         self.marks.set_range(rows);
         Ok(slots.iter().map(|&slot| self.topology.live(slot)).collect())
@@ -271,6 +273,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.locals.clear();
         self.worlds.clear();
         self.marks.clear();
+        self.previous.clear();
     }
 
     /// Removes a node and lets its children take its place among its siblings, in their order.
@@ -320,6 +323,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let row = self.order.vacate(slot);
         self.locals.vacate(row);
         self.worlds.vacate(row);
+        self.previous.vacate(row);
         self.marks.unset(row);
         self.changes.remove(row, self.topology.live(slot), self.topology.slots());
         self.topology.release(slot);

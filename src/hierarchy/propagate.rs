@@ -112,7 +112,6 @@ impl<A: Accumulate> WorldRows<A> {
         self.walked = 0;
     }
 
-    /// The rows, for the checker.
     pub(super) fn rows(&self) -> &[A::Row] {
         &self.rows
     }
@@ -269,6 +268,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     pub(crate) fn update_by(&mut self, sweep: SweepStretch<A>) -> Worlds<'_, A> {
+        self.previous.advance(self.worlds.rows(), &self.changes);
         // After a tree was built or rebuilt node by node, most of it is both dirty and scattered: sorting
         // costs a third of the walk that would follow, and is due after it in any case.
         let many = self.len() / LARGE_PART + SMALL;
@@ -288,7 +288,10 @@ impl<A: Accumulate> HierarchyOf<A> {
                 changes: &mut self.changes,
             };
             match self.worlds.refresh(&mut sources) {
-                Ok(()) => return Worlds { hierarchy: self },
+                Ok(()) => {
+                    self.previous.settle(self.worlds.rows());
+                    return Worlds { hierarchy: self };
+                }
                 // Sorted, nothing is scattered and every row is visited at most once.
                 Err(OverBudget) => self.optimize(),
             }
@@ -335,7 +338,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// The highest dirty row at or above a row, and how many rows lead down to it, itself included.
-    fn topmost_dirty(&self, row: u32) -> Option<(u32, usize)> {
+    pub(super) fn topmost_dirty(&self, row: u32) -> Option<(u32, usize)> {
         if self.marks.is_clean() {
             return None;
         }

@@ -1,8 +1,8 @@
-//! Readers of changes, each at its own pace, over the random edits of the scripts.
+//! Readers of changes, each at its own pace, and previous poses, over the random edits of the scripts.
 
 use super::scripts::{KINDS, Step};
 use super::*;
-use crate::{Version, Worlds};
+use crate::{NotTracked, Version, Worlds};
 use alloc::collections::BTreeSet;
 use proptest::prelude::*;
 
@@ -69,8 +69,68 @@ impl Reader {
     }
 }
 
+/// What previous poses are to be, while they are on.
+#[derive(Default)]
+struct Past {
+    tracked: bool,
+    /// After the last update, and after the one before.
+    worlds: [BTreeMap<NodeId, u64>; 2],
+    /// Nodes that were dirty when their past was forgotten; so are those that are not in the last worlds.
+    fresh: BTreeSet<NodeId>,
+    /// Rows by changes, and the versions of the last two updates.
+    buffer: Vec<u64>,
+    seen: [Version; 2],
+}
+
+impl Past {
+    fn update(&mut self, now: BTreeMap<NodeId, u64>) {
+        let [last, before] = &mut self.worlds;
+        *before = now.clone();
+        let known = last.iter().filter(|(id, _)| !self.fresh.contains(id) && now.contains_key(id));
+        before.extend(known);
+        *last = now;
+        self.fresh.clear();
+    }
+
+    /// The past of those nodes ends now.
+    fn forget(&mut self, ids: &[NodeId], h: &HierarchyOf<Hash>) {
+        for &id in ids {
+            if h.is_dirty(id).unwrap() {
+                self.fresh.insert(id);
+            } else {
+                self.worlds[1].insert(id, self.worlds[0][&id]);
+            }
+        }
+    }
+
+    fn check(&self, pair: &Pair, id: NodeId) {
+        if !self.tracked {
+            assert_eq!(pair.h.world_previous(id), Err(NotTracked.into()));
+        } else if self.fresh.contains(&id) || !self.worlds[0].contains_key(&id) {
+            assert_eq!(pair.h.world_previous(id), Ok(pair.world(id)), "{id:?} has no past");
+        } else {
+            assert_eq!(pair.h.world_previous(id), Ok(self.worlds[1][&id]), "the past of {id:?}");
+        }
+    }
+
+    /// After an update.
+    fn read(&mut self, worlds: Worlds<'_, Hash>) {
+        let [last, seen] = self.seen;
+        self.seen = [worlds.version(), last];
+        let Some(rows) = worlds.previous_rows() else { return assert!(!self.tracked) };
+        assert_eq!(rows.len(), worlds.rows().len());
+        for (row, world) in rows.iter().enumerate() {
+            assert_eq!(*world, worlds.id_of_row(row).map_or(0, |id| self.worlds[1][&id]), "previous row {row}");
+        }
+        self.buffer.resize(rows.len(), 1);
+        worlds.changed_rows_since(seen).for_each(|range| self.buffer[range.clone()].copy_from_slice(&rows[range]));
+        assert_eq!(self.buffer, rows, "previous rows by changes");
+    }
+}
+
 struct Watch {
     pair: Pair,
+    past: Past,
     history: History,
     readers: [Reader; 3],
     /// Removals that have been noted.
@@ -82,7 +142,7 @@ struct Watch {
 impl Watch {
     fn new() -> Self {
         let (history, readers) = (History::default(), Default::default());
-        Self { pair: Pair::new(), history, readers, dead: 0, told: [0; 2] }
+        Self { pair: Pair::new(), past: Past::default(), history, readers, dead: 0, told: [0; 2] }
     }
 
     fn note_removals(&mut self) {
@@ -106,7 +166,9 @@ impl Watch {
         let mut parallel = self.pair.h.clone();
         // A view of what is clean is as good as an update.
         if before.is_none() || readers % 2 == 0 {
+            self.past.update(self.pair.worlds());
             self.pair.update();
+            self.past.read(self.pair.h.worlds().unwrap());
         }
         let worlds = self.pair.h.worlds().unwrap();
         assert!(before.is_none_or(|before| before == worlds.version()), "a clean update makes no version");
@@ -134,12 +196,29 @@ impl Watch {
     }
 
     fn step(&mut self, step: Step) {
-        // Updates are seen by the model.
-        if matches!(step.0 % KINDS, 27 | 28) {
-            self.view(step.1);
-        } else {
-            self.pair.step(step);
+        match (step.0 % KINDS, self.pair.pick(step.1)) {
+            // Updates are seen by the model.
+            (27 | 28, _) => self.view(step.1),
+            (20 | 21, Some(id)) if step.3 % 2 == 0 => {
+                self.pair.h.forget_previous(id).unwrap();
+                self.past.forget(&self.pair.forest.subtree(id), &self.pair.h);
+            }
+            (29, _) if step.3 % 3 == 0 => self.track(step.3 % 2 == 0),
+            _ => self.pair.step(step),
         }
+        if let Some(&id) = self.pair.dead.last() {
+            assert!(self.pair.h.world_previous(id).is_err() && self.pair.h.forget_previous(id).is_err());
+        }
+    }
+
+    fn track(&mut self, on: bool) {
+        if on && !self.past.tracked {
+            self.past.forget(&self.pair.live, &self.pair.h);
+            self.past.seen = [Version::default(); 2];
+        }
+        self.past.tracked = on;
+        self.pair.h.track_previous(on);
+        assert_eq!(self.pair.h.tracks_previous(), on);
     }
 }
 
@@ -149,9 +228,11 @@ proptest! {
     #[test]
     fn readers_are_told_what_changed(steps in prop::collection::vec((any::<Step>(), 0u32..3), 1..80)) {
         let mut watch = Watch::new();
+        watch.track(true);
         for (step, view) in steps {
             watch.step(step);
             watch.pair.h.assert_well_formed();
+            watch.pair.live.iter().for_each(|&id| watch.past.check(&watch.pair, id));
             if view == 0 {
                 watch.view(step.3);
             }
@@ -171,6 +252,7 @@ fn long(seed: u64, steps: usize, every: usize, quiet: &[u8]) -> [usize; 2] {
         }
         let n = [(); 3].map(|()| random.next() as u32);
         watch.step((kind, n[0], n[1], n[2]));
+        (0..4).filter_map(|nth| watch.pair.pick(n[1] ^ nth)).for_each(|id| watch.past.check(&watch.pair, id));
         if at % every == 0 {
             watch.view(random.next() as u32);
         }
