@@ -2,6 +2,7 @@
 
 use super::HierarchyOf;
 use super::changes::{Changes, Version};
+use super::check::same;
 use super::dirty::Marks;
 use super::order::Permutation;
 use super::propagate::Worlds;
@@ -102,16 +103,21 @@ impl<A: Accumulate> Previous<A> {
         }
     }
 
-    /// Asserts that only stale rows have no past, that holes are zero, and that the worlds differ in no
-    /// row but those that the last update computed.
-    pub(super) fn assert_well_formed(&self, stale: &[bool], is_hole: impl Fn(usize) -> bool, changes: &Changes) {
+    /// Asserts that only stale rows have no past, and that the worlds differ in no row but those that
+    /// the last update computed.
+    pub(super) fn assert_well_formed(&self, stale: &[bool], worlds: &[A::Row], changes: &Changes) {
         let Some(column) = &self.0 else { return };
         assert_eq!(column.rows.len(), stale.len(), "previous rows");
         column.fresh.assert_well_formed(stale.len());
         assert!(column.since <= changes.version(), "the last update was in the future");
+        let mut computed = alloc::vec![false; stale.len()];
+        for (start, bits) in changes.since(column.since) {
+            (0..64).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| computed[start + bit] = true);
+        }
         for (row, &stale) in stale.iter().enumerate() {
             assert!(stale || !column.fresh.get(row as u32), "row {row} is clean and has no past");
-            assert!(!is_hole(row) || column.rows[row] == A::HOLE.1, "previous world of hole {row}");
+            let rests = same(&column.rows[row], &worlds[row]);
+            assert!(stale || computed[row] || rests, "previous world of row {row}, which rests");
         }
     }
 }
@@ -282,5 +288,25 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
     #[must_use]
     pub fn previous_rows(self) -> Option<&'a [A::Row]> {
         self.hierarchy.previous.0.as_ref().map(|column| &column.rows[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accumulate::hash::Hash;
+
+    #[test]
+    fn a_step_copies_what_the_last_one_computed() {
+        let mut h = HierarchyOf::<Hash>::new();
+        h.track_previous(true);
+        let ids: Vec<_> = (0..1000).map(|n| h.add_root(n).unwrap()).collect();
+        for step in [1000, 3, 0, 2, 0] {
+            ids[..step].iter().for_each(|&id| h.set_local(id, 7).unwrap());
+            h.update();
+            let since = h.previous.0.as_ref().unwrap().since;
+            let copied: u32 = h.changes.since(since).map(|(_, bits)| bits.count_ones()).sum();
+            assert_eq!(copied as usize, step);
+        }
     }
 }
