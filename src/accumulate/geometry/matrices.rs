@@ -250,7 +250,9 @@ impl Geometry for Matrices {
             0.0 => *from,
             1.0 => *to,
             t => {
-                let [from, to] = [from, to].map(|world| Self::decompose_world(world, hint));
+                let [mut from, mut to] = [from, to].map(|world| Self::decompose_world(world, hint));
+                complete_like(&mut from.transform, to.transform.rotation);
+                complete_like(&mut to.transform, from.transform.rotation);
                 let transform = from.transform.lerp(to.transform, t);
                 Decomposed { transform, shear: from.shear.lerp(to.shear, t) }.recompose()
             }
@@ -260,6 +262,24 @@ impl Geometry for Matrices {
     fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<Affine3A, Misfit> {
         Ok(solve_affine(to.flat, &to.wide, &from.wide)?.1)
     }
+}
+
+/// Turns what a scale of zero leaves open of a rotation to where it is closest to another: what grows from
+/// nothing, or out of a line, does not turn on the way.
+fn complete_like(parts: &mut Transform, other: Quat) {
+    let known = match parts.scale.to_array().map(|scale| scale != 0.0) {
+        [false, false, false] => {
+            parts.rotation = other;
+            return;
+        }
+        [true, false, false] => Vec3::X,
+        [false, true, false] => Vec3::Y,
+        [false, false, true] => Vec3::Z,
+        // Two axes determine the third.
+        _ => return,
+    };
+    let arc = Quat::from_rotation_arc((other * known).normalize(), (parts.rotation * known).normalize());
+    parts.rotation = (arc * other).normalize();
 }
 
 /// What holding the own matrix as position, rotation and scale would lose.
