@@ -52,7 +52,7 @@ impl<A: Accumulate> Previous<A> {
     pub(super) fn resize(&mut self, rows: usize) {
         if let Some(column) = &mut self.0 {
             let new = column.rows.len() as u32..rows as u32;
-            column.rows.resize(rows, A::HOLE.1);
+            column.rows.resize(rows, A::HOLE);
             column.fresh.resize(rows);
             column.fresh.set_range(new);
         }
@@ -60,7 +60,7 @@ impl<A: Accumulate> Previous<A> {
 
     pub(super) fn vacate(&mut self, row: u32) {
         if let Some(column) = &mut self.0 {
-            column.rows[row as usize] = A::HOLE.1;
+            column.rows[row as usize] = A::HOLE;
             column.fresh.unset(row);
         }
     }
