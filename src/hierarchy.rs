@@ -177,7 +177,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// [`update`](Self::update) does this by itself when edits since the last time have made it worth
     /// while; call it where a long frame does not matter, such as after loading. Changes no value and
-    /// no id; rows get new numbers. O(nodes).
+    /// no id; rows get new numbers, of which readers of rows are told. O(nodes).
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};

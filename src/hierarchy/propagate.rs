@@ -250,7 +250,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
     /// lies in memory, and none more than twice. Now and then it re-sorts the rows first, O(nodes), when
     /// edits have scattered so much that this pays. Leaves nothing dirty. Getters are right without it;
-    /// call it once a frame, after the edits.
+    /// call it once a frame, after the edits. If anything was dirty, what was computed is a new
+    /// [`Version`](crate::Version); with [previous poses](Self::track_previous) on, every call is a step.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
