@@ -6,7 +6,7 @@
 
 mod support;
 
-use posetree::{Error, Hierarchy, Keep, NodeId, Transform};
+use posetree::{Error, Hierarchy, Keep, NodeId, Transform, Version};
 use std::process::{Command, ExitCode};
 use support::shapes::{Rng, Shape, random};
 
@@ -25,6 +25,10 @@ struct Path {
 const PATHS: &[Path] = &[
     Path { name: "update, all dirty", operation: "node", operations: NODES, run: update_all },
     Path { name: "update, every tenth node set", operation: "node set", operations: NODES / 10, run: update_some },
+    Path { name: "update, all dirty, previous poses on", operation: "node", operations: NODES, run: update_tracked },
+    Path { name: "changed_since, all changed", operation: "node", operations: NODES, run: read_changed },
+    Path { name: "changed_since, a leaf set", operation: "read", operations: 1, run: read_changed_leaf },
+    Path { name: "changed_rows_since, a leaf set", operation: "read", operations: 1, run: read_changed_rows },
     Path { name: "set_local", operation: "set", operations: NODES, run: set_local },
     Path { name: "set_position", operation: "set", operations: NODES, run: set_position },
     Path { name: "set_locals", operation: "set", operations: NODES, run: set_locals },
@@ -63,6 +67,43 @@ fn update_some(shape: &Shape) -> Result<(), Error> {
         hierarchy.set_local(id, local)?;
     }
     counted(|| hierarchy.update().rows().len());
+    Ok(())
+}
+
+fn update_tracked(shape: &Shape) -> Result<(), Error> {
+    let (mut hierarchy, ids) = updated(shape)?;
+    hierarchy.track_previous(true);
+    for frame in 0..2 {
+        hierarchy.set_local(ids[0], shape.locals[frame][0])?;
+        hierarchy.update();
+    }
+    hierarchy.set_local(ids[0], shape.locals[0][0])?;
+    counted(|| hierarchy.update().rows().len());
+    Ok(())
+}
+
+fn read_changed(shape: &Shape) -> Result<(), Error> {
+    let (mut hierarchy, _) = updated(shape)?;
+    let worlds = hierarchy.update();
+    counted(|| worlds.changed_since(Version::default()).count());
+    Ok(())
+}
+
+fn read_changed_leaf(shape: &Shape) -> Result<(), Error> {
+    let (mut hierarchy, ids) = updated(shape)?;
+    let seen = hierarchy.update().version();
+    hierarchy.set_local(ids[NODES - 1], shape.locals[1][0])?;
+    let worlds = hierarchy.update();
+    counted(|| worlds.changed_since(seen).count());
+    Ok(())
+}
+
+fn read_changed_rows(shape: &Shape) -> Result<(), Error> {
+    let (mut hierarchy, ids) = updated(shape)?;
+    let seen = hierarchy.update().version();
+    hierarchy.set_local(ids[NODES - 1], shape.locals[1][0])?;
+    let worlds = hierarchy.update();
+    counted(|| worlds.changed_rows_since(seen).count());
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 
 mod support;
 
-use posetree::{Error, Keep};
+use posetree::{Error, Keep, Version};
 use std::time::{Duration, Instant};
 use support::floor::Floor;
 use support::pair::{Edits, Moves, Pair};
@@ -60,6 +60,10 @@ fn main() -> Result<(), Error> {
             reparent(&random("random", nodes).rigid(), keep, effort)?;
         }
     }
+
+    println!("\n| tree, root dirty, previous poses | off | on | ratio | changed_since: all | a leaf |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| changes(shape, effort))?;
 
     println!("\n| tree, root dirty, ns/node | update | bare product | copy |\n|---|--:|--:|--:|");
     shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| floors(shape, effort))
@@ -195,6 +199,36 @@ fn reparent(shape: &Shape, keep: Keep, effort: Effort) -> Result<(), Error> {
     let (name, nodes) = (moves.name(), shape.len());
     let (slowest, ratio) = (human(worst), plain / posetree);
     println!("| {name} | {nodes} | {} | {slowest} | {} | {ratio:.1} |", human(posetree), human(plain));
+    Ok(())
+}
+
+/// What previous poses add to an update of everything, and what it takes to ask what changed.
+fn changes(shape: &Shape, effort: Effort) -> Result<(), Error> {
+    let [mut off, mut on] = [Pair::new(shape)?, Pair::new(shape)?];
+    on.hierarchy.track_previous(true);
+    let edits = Edits::new(shape, Dirty::Root, &off);
+    let frames = (effort.round.as_nanos() as usize / (5 * shape.len())).max(1);
+    let mut times = [const { Vec::new() }; 4];
+    for _ in 0..effort.rounds {
+        for (times, pair) in times.iter_mut().zip([&mut off, &mut on]) {
+            let update = |frame| {
+                edits.set_posetree(&mut pair.hierarchy, frame)?;
+                Ok(timed(|| pair.hierarchy.update().rows().len()))
+            };
+            times.push(measure(frames, update)?.1);
+        }
+        let (last, read) = (off.ids[shape.len() - 1], |pair: &mut Pair, seen| {
+            let worlds = pair.hierarchy.update();
+            mean(frames, |_| _ = std::hint::black_box(worlds.changed_since(seen).count()))
+        });
+        times[2].push(read(&mut off, Version::default()));
+        let seen = off.hierarchy.update().version();
+        off.hierarchy.set_local(last, off.hierarchy.local(last)?)?;
+        times[3].push(read(&mut off, seen));
+    }
+    let [off, on, all, leaf] = times.map(median);
+    let (name, ratio) = (&shape.name, on / off);
+    println!("| {name} | {} | {} | {ratio:.2} | {} | {} |", human(off), human(on), human(all), human(leaf));
     Ok(())
 }
 

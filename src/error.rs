@@ -106,6 +106,11 @@ pub struct LengthMismatch {
     pub right: usize,
 }
 
+/// Previous world poses are off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("previous world poses are off; call track_previous(true) first")]
+pub struct NotTracked;
+
 macro_rules! families {
     ($($(#[$meta:meta])* $name:ident { $($cause:ident),+ $(,)? })+) => {$(
         $(#[$meta])*
@@ -180,6 +185,9 @@ pub enum Error {
     /// See [`LengthMismatch`].
     #[error(transparent)]
     LengthMismatch(#[from] LengthMismatch),
+    /// See [`NotTracked`].
+    #[error(transparent)]
+    NotTracked(#[from] NotTracked),
     /// See [`TransformError`].
     #[error(transparent)]
     Transform(#[from] TransformError),
@@ -196,7 +204,7 @@ families! {
     LocalError { StaleNode, NonFinite, NotRotation, NotTrs }
 
     /// Why a world value was not read or written. Nothing changed.
-    WorldError { StaleNode, NonFinite, NotRotation, SingularParent, NotTrs, Degenerate, LengthMismatch }
+    WorldError { StaleNode, NonFinite, NotRotation, SingularParent, NotTrs, Degenerate, LengthMismatch, NotTracked }
 }
 
 /// Why an operation on [`Transform`](crate::Transform) values was refused.

@@ -1,11 +1,13 @@
 //! The hierarchy: its columns, and the doors that insert and remove nodes.
 
+mod changes;
 mod check;
 mod convert;
 mod dirty;
 mod insert;
 mod local;
 mod order;
+mod previous;
 mod propagate;
 mod reparent;
 mod space;
@@ -14,6 +16,7 @@ mod tests;
 mod walk;
 mod world;
 
+pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
 pub use propagate::Worlds;
@@ -24,10 +27,12 @@ pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder
 use crate::accumulate::{Accumulate, Components, Matrices, Own};
 use crate::topology::{NONE, Topology};
 use crate::{NodeId, StaleNode};
+use changes::Changes;
 use core::fmt;
 use dirty::Marks;
 use local::Locals;
 use order::Order;
+use previous::Previous;
 use propagate::WorldRows;
 
 /// A forest of nodes with local poses and cached world poses, whose worlds are products of matrices.
@@ -73,6 +78,8 @@ pub struct HierarchyOf<A: Accumulate> {
     locals: Locals<A>,
     worlds: WorldRows<A>,
     marks: Marks,
+    changes: Changes,
+    previous: Previous<A>,
 }
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -85,6 +92,8 @@ impl<A: Accumulate> HierarchyOf<A> {
             locals: Locals::new(),
             worlds: WorldRows::new(),
             marks: Marks::default(),
+            changes: Changes::default(),
+            previous: Previous::new(),
         }
     }
 
@@ -111,6 +120,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.locals.reserve(additional);
         self.worlds.reserve(additional);
         self.marks.reserve(self.order.len() + additional);
+        self.changes.reserve(additional);
+        self.previous.reserve(additional);
     }
 
     /// Gives unused memory back, after dropping the rows of removed nodes. O(nodes).
@@ -121,6 +132,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.locals.shrink_to_fit();
         self.worlds.shrink_to_fit();
         self.marks.shrink_to_fit();
+        self.changes.shrink_to_fit();
+        self.previous.shrink_to_fit();
     }
 
     /// The number of nodes.

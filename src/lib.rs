@@ -67,6 +67,50 @@
 //! Every getter on `&self` is right at once after any edit. `update()` decides what reads cost, never whether they are
 //! right. Contiguous rows are only handed out by [`Worlds`], which exists only while nothing is dirty.
 //!
+//! # Changes
+//!
+//! [`Worlds`] also tells what changed since any [`Version`] that a reader has kept: nodes, ranges of rows, and removed
+//! nodes, to as many readers as there are, each at its own pace. Here a renderer copies into its instance buffer what is
+//! new, and not the rest:
+//!
+//! ```
+//! use posetree::{Hierarchy, Transform, Version, Worlds, glam::Vec3};
+//!
+//! #[derive(Default)]
+//! struct Instances {
+//!     buffer: Vec<[[f32; 4]; 3]>,
+//!     seen: Version,
+//!     copied: usize,
+//! }
+//!
+//! impl Instances {
+//!     fn upload(&mut self, worlds: Worlds) {
+//!         self.buffer.resize(worlds.rows().len(), [[0.0; 4]; 3]);
+//!         for rows in worlds.changed_rows_since(self.seen) {
+//!             self.copied += rows.len();
+//!             self.buffer[rows.clone()].copy_from_slice(&worlds.rows()[rows]);
+//!         }
+//!         self.seen = worlds.version();
+//!     }
+//! }
+//!
+//! let mut h = Hierarchy::new();
+//! let nodes: Vec<_> = (0..5_000).map(|_| h.add_root(Transform::IDENTITY)).collect::<Result<_, _>>()?;
+//! let mut instances = Instances::default();
+//! instances.upload(h.update());
+//! assert_eq!(instances.copied, 5_000); // to a new reader everything is new
+//!
+//! h.set_position(nodes[3], Vec3::X)?;
+//! h.remove_subtree(nodes[4_000])?; // draws as nothing
+//! instances.upload(h.update());
+//! assert_eq!(instances.copied, 5_002);
+//! assert_eq!(instances.buffer, h.update().rows());
+//! # Ok::<(), posetree::Error>(())
+//! ```
+//!
+//! [`track_previous`](HierarchyOf::track_previous) keeps the world poses of the update before, for motion vectors and
+//! for drawing between the fixed steps of a simulation.
+//!
 //! # Errors
 //!
 //! One type per cause, one enum per family of operations, and [`Error`] for code that mixes them. An error leaves every
@@ -88,6 +132,9 @@
 //! | `remove_subtree` | O(removed) |
 //! | `child_count`, `nth_child`, `sibling_index` | O(siblings walked) |
 //! | `update` | what is dirty and below it; now and then a sort, O(nodes) |
+//! | `changed_since`, `changed_rows_since` | what changed, within 64 rows around it, and 1/4096 of the rest |
+//! | `removed_since` | O(removed since) |
+//! | `world_previous`, `world_interpolated` | as `world`; previous poses cost a row a node, and a copy for each computed |
 //! | `optimize`, `clone` | O(nodes) |
 //!
 //! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first), and one long
@@ -123,13 +170,13 @@ mod transform;
 
 pub use accumulate::{Accumulate, Components, Geometry, Matrices};
 pub use error::{
-    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTrs,
-    OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
+    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTracked,
+    NotTrs, OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
 };
 pub use glam;
 pub use hierarchy::{
-    Ancestors, BreadthFirst, Children, ComponentHierarchy, Descendants, Hierarchy, HierarchyOf, Keep, Leaves,
-    PostOrder, Roots, Siblings, Space, Subtree, Worlds,
+    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
+    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};

@@ -152,6 +152,11 @@ pub trait Geometry: Accumulate {
     /// The world pose taken apart, with the node's own scale as hint for signs.
     #[doc(hidden)]
     fn decompose_world(world: &Self::World, hint: &Self::Transform) -> Self::Decomposed;
+    #[doc(hidden)]
+    fn check_scalar(t: Self::Scalar) -> Result<Self::Scalar, NonFinite>;
+    /// The pose between two, which differ: at 0 the bits of `from`, at 1 those of `to`. `hint` as above.
+    #[doc(hidden)]
+    fn interpolate(from: &Self::World, to: &Self::World, hint: &Self::Transform, t: Self::Scalar) -> Self::World;
     /// `to⁻¹ * from`.
     #[doc(hidden)]
     fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<Self::Affine, Misfit>;

@@ -58,6 +58,10 @@ pub(super) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform:
     Ok(())
 }
 
+pub(super) fn check_scalar(t: f32) -> Result<f32, NonFinite> {
+    if t.is_finite() { Ok(t) } else { Err(NonFinite) }
+}
+
 /// Whether the transform and its matrix are finite.
 pub(super) fn is_finite(transform: &Transform) -> bool {
     transform.is_finite() && !overflows(transform.scale, transform.rotation)

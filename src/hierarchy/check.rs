@@ -9,8 +9,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// Links agree both ways, ids with slots, slots with rows; runs hold their subtree, parents first;
     /// scattered nodes have scattered ancestors; holes are zero; marks agree with their summary and
-    /// counter; local rows with local values; and each world that is not dirty is the product of its
-    /// parent's world and its own local pose, to the bit.
+    /// counter; versions with theirs, and every computed row has one; local rows with local values; and each world that is not dirty is the product of its
+    /// parent's world and its own local pose, to the bit, and its previous world where it rests.
     ///
     /// # Panics
     /// If one does not hold, which is a defect of this crate.
@@ -40,6 +40,8 @@ impl<A: Accumulate> HierarchyOf<A> {
             }
             at = self.topology.next_in_forest(at);
         }
+        self.changes.assert_well_formed(&stale, |id| self.contains(id));
+        self.previous.assert_well_formed(&stale, self.worlds.rows(), &self.changes);
         for row in 0..rows {
             if self.order.slot(row) == NONE {
                 assert!(!self.marks.get(row as u32), "hole {row} is marked");
@@ -51,6 +53,6 @@ impl<A: Accumulate> HierarchyOf<A> {
 }
 
 /// Equal, or both NaN in the same places: worlds of finite locals can overflow, and `inf - inf` is NaN.
-fn same<T: PartialEq + core::fmt::Debug>(a: &T, b: &T) -> bool {
+pub(super) fn same<T: PartialEq + core::fmt::Debug>(a: &T, b: &T) -> bool {
     a == b || alloc::format!("{a:?}") == alloc::format!("{b:?}")
 }

@@ -125,6 +125,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         let row = self.order.push(slot, parent);
         self.locals.push(slot, &local);
         self.worlds.push();
+        self.changes.resize(self.order.len());
+        self.previous.resize(self.order.len());
         self.marks.resize(self.order.len());
         self.marks.set(row);
         self.topology.live(slot)
@@ -187,6 +189,8 @@ impl<A: Accumulate> HierarchyOf<A> {
             self.locals.push(slots[entry as usize], &locals[entry as usize]);
             self.worlds.push();
         }
+        self.changes.resize(self.order.len());
+        self.previous.resize(self.order.len());
         self.marks.resize(self.order.len());
         self.marks.set_range(rows);
         Ok(slots.iter().map(|&slot| self.topology.live(slot)).collect())
@@ -262,11 +266,14 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn clear(&mut self) {
+        let ids = self.order.slots().iter().filter_map(|&slot| self.topology.id(slot));
+        self.changes.clear(ids, self.topology.slots());
         self.topology.clear();
         self.order.clear();
         self.locals.clear();
         self.worlds.clear();
         self.marks.clear();
+        self.previous.clear();
     }
 
     /// Removes a node and lets its children take its place among its siblings, in their order.
@@ -316,7 +323,9 @@ impl<A: Accumulate> HierarchyOf<A> {
         let row = self.order.vacate(slot);
         self.locals.vacate(row);
         self.worlds.vacate(row);
+        self.previous.vacate(row);
         self.marks.unset(row);
+        self.changes.remove(row, self.topology.live(slot), self.topology.slots());
         self.topology.release(slot);
     }
 }

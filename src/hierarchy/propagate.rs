@@ -1,6 +1,7 @@
 //! `update()`, the lazy read and the view of clean worlds. The sole writer of world rows.
 
 use super::HierarchyOf;
+use super::changes::Changes;
 use super::dirty::Marks;
 use super::local::Locals;
 use super::order::{Order, Permutation};
@@ -71,13 +72,14 @@ fn sweep_in_line<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], 
     A::sweep(columns.parents, columns.locals, worlds, rows);
 }
 
-/// What an update reads, and the marks that it clears.
+/// What an update reads, the marks that it clears, and where it notes what it computes.
 struct Sources<'a, A: Accumulate> {
     sweep: SweepStretch<A>,
     topology: &'a Topology,
     order: &'a Order,
     locals: &'a Locals<A>,
     marks: &'a mut Marks,
+    changes: &'a mut Changes,
 }
 
 /// The walk has cost as much as sorting would.
@@ -120,7 +122,12 @@ impl<A: Accumulate> WorldRows<A> {
         self.walked = 0;
     }
 
-    /// The rows, for the checker.
+    /// Moves the worlds to where a sort has put them.
+    fn carry(&mut self, order: &Permutation) {
+        self.rows = order.apply(&self.rows);
+        self.walked = 0;
+    }
+
     pub(super) fn rows(&self) -> &[A::Row] {
         &self.rows
     }
@@ -160,7 +167,8 @@ impl<A: Accumulate> WorldRows<A> {
     fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals);
         (sources.sweep)(columns, &mut self.rows, rows.start as usize..rows.end as usize);
-        sources.marks.unset_range(rows);
+        sources.marks.unset_range(rows.clone());
+        sources.changes.record(rows);
     }
 
     /// Sweeps the rows of a block of 64, that of `row`, whose bits are set.
@@ -175,6 +183,7 @@ impl<A: Accumulate> WorldRows<A> {
             A::sweep_bits(parents, locals, &mut self.rows, start, rows);
         }
         sources.marks.unset_bits(row, rows);
+        sources.changes.record_bits(row, rows);
     }
 
     /// Recomputes a scattered node and, by links, what is below it; runs below it are swept.
@@ -254,7 +263,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
     /// lies in memory, and none more than twice. Now and then it re-sorts the rows first, O(nodes), when
     /// edits have scattered so much that this pays. Leaves nothing dirty. Getters are right without it;
-    /// call it once a frame, after the edits.
+    /// call it once a frame, after the edits. If anything was dirty, what was computed is a new
+    /// [`Version`](crate::Version); with [previous poses](Self::track_previous) on, every call is a step.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
@@ -272,40 +282,62 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     pub(crate) fn update_by(&mut self, sweep: SweepStretch<A>) -> Worlds<'_, A> {
+        self.previous.advance(self.worlds.rows(), &self.changes);
         let rows = self.order.len();
         // Where much is both loose and dirty, walking it would cost as much as sorting, which is due
         // afterwards in any case.
         let many = rows / (LARGE_PART * link_cost(rows)) + SMALL;
         let is_sort_due = self.order.loose() > many && self.marks.count() > many;
+        if !self.marks.is_clean() {
+            self.changes.begin();
+        }
         let mut sources = Sources {
             sweep,
             topology: &self.topology,
             order: &self.order,
             locals: &self.locals,
             marks: &mut self.marks,
+            changes: &mut self.changes,
         };
         if is_sort_due || self.worlds.refresh(&mut sources).is_err() {
             self.sort(sweep);
-            let rows = 0..self.order.len() as u32;
-            self.marks.unset_range(rows);
+            self.settle();
         }
+        self.previous.settle(self.worlds.rows());
         Worlds { hierarchy: self }
     }
 
     /// Sorts all rows, and computes all worlds.
     fn sort(&mut self, sweep: SweepStretch<A>) {
+        let permutation = self.permute();
+        self.worlds.permute(&permutation, &mut self.locals);
+        sweep(columns(&self.order, &self.locals), &mut self.worlds.rows, 0..permutation.len());
+    }
+
+    /// Sorts the rows of all columns but those of poses.
+    fn permute(&mut self) -> Permutation {
         let permutation = self.order.sort();
         self.marks.permute(&permutation);
-        self.worlds.permute(&permutation, &mut self.locals);
-        let columns = columns(&self.order, &self.locals);
-        sweep(columns, &mut self.worlds.rows, 0..permutation.len());
+        self.changes.permute(&permutation);
+        self.previous.permute(&permutation);
+        permutation
+    }
+
+    /// After a sort, which has computed all worlds: what was dirty, or below, has changed and is clean.
+    fn settle(&mut self) {
+        let mut at = 0;
+        while let Some(run) = self.marks.next(at).and_then(|row| self.order.run(row)) {
+            at = run.end;
+            self.changes.record(run.clone());
+            self.marks.unset_range(run);
+        }
     }
 
     /// Lays all nodes out in depth-first order now, so that the next updates are linear sweeps.
     ///
     /// [`update`](Self::update) does this by itself when edits since the last time have made it worth
     /// while; call it where a long frame does not matter, such as after loading. Changes no value and
-    /// no id; rows get new numbers. O(nodes).
+    /// no id; rows get new numbers, of which readers of rows are told. O(nodes).
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};
@@ -319,7 +351,14 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn optimize(&mut self) {
-        self.sort(sweep_in_line::<A>);
+        if self.previous.is_tracked() {
+            // What dirty rows hold is the pose of the last update, which the next one makes the previous one.
+            let permutation = self.permute();
+            self.locals.permute(&permutation, &mut Vec::new());
+            self.worlds.carry(&permutation);
+        } else {
+            self.sort(sweep_in_line::<A>);
+        }
     }
 
     /// A view of all world poses; `None` while anything is dirty.
@@ -362,7 +401,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// The highest dirty row at or above a row, and how many rows lead down to it, itself included.
-    fn topmost_dirty(&self, row: u32) -> Option<(u32, usize)> {
+    pub(super) fn topmost_dirty(&self, row: u32) -> Option<(u32, usize)> {
         if self.marks.is_clean() {
             return None;
         }
@@ -414,7 +453,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 /// rows of removed nodes all zero, which draws as nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Worlds<'a, A: Accumulate = Matrices> {
-    hierarchy: &'a HierarchyOf<A>,
+    pub(super) hierarchy: &'a HierarchyOf<A>,
 }
 
 impl<'a, A: Accumulate> Worlds<'a, A> {

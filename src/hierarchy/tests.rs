@@ -2,6 +2,7 @@
 
 #[path = "../../tests/common/forest.rs"]
 mod forest;
+mod readers;
 mod scripts;
 mod shapes;
 

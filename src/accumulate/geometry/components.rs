@@ -1,10 +1,10 @@
 //! Vectors, rotations and matrices where worlds are positions, rotations and scales.
 
 use super::Geometry;
-use crate::accumulate::space3::{Space3, aim, coincide, solve_affine, wide_rotation};
+use crate::accumulate::space3::{self, Space3, aim, coincide, solve_affine, wide_rotation};
 use crate::accumulate::{Accumulate, Chain, Components, Misfit, Own, components::Wide};
 use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of};
-use crate::{Decomposed, Transform};
+use crate::{Decomposed, NonFinite, Transform};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 
 impl Geometry for Components {
@@ -152,6 +152,18 @@ impl Geometry for Components {
 
     fn decompose_world(world: &Transform, _: &Transform) -> Decomposed {
         Decomposed { transform: *world, shear: Vec3::ZERO }
+    }
+
+    fn check_scalar(t: f32) -> Result<f32, NonFinite> {
+        space3::check_scalar(t)
+    }
+
+    fn interpolate(from: &Transform, to: &Transform, _: &Transform, t: f32) -> Transform {
+        match t {
+            0.0 => *from,
+            1.0 => *to,
+            t => from.lerp(*to, t),
+        }
     }
 
     fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<Affine3A, Misfit> {

@@ -3,12 +3,12 @@
 use super::Geometry;
 use crate::accumulate::matrices::{Rows, affine, difference, rows};
 use crate::accumulate::space3::{
-    Factors, Space3, aim, coincide, hidden, nearer, solve_affine, solve_offset, solve_point, unit, wide_affine,
+    self, Factors, Space3, aim, coincide, hidden, nearer, solve_affine, solve_offset, solve_point, unit, wide_affine,
     wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
 use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear, quat_of, shear_under};
-use crate::{Decomposed, Transform, decompose_with_hint};
+use crate::{Decomposed, NonFinite, Transform, decompose_with_hint};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
 
 /// How far a parent's linear part may be from a rotation times one factor and still count as one: its
@@ -241,9 +241,45 @@ impl Geometry for Matrices {
         decompose_with_hint(world, hint.scale)
     }
 
+    fn check_scalar(t: f32) -> Result<f32, NonFinite> {
+        space3::check_scalar(t)
+    }
+
+    fn interpolate(from: &Affine3A, to: &Affine3A, hint: &Transform, t: f32) -> Affine3A {
+        match t {
+            0.0 => *from,
+            1.0 => *to,
+            t => {
+                let [mut from, mut to] = [from, to].map(|world| Self::decompose_world(world, hint));
+                complete_like(&mut from.transform, to.transform.rotation);
+                complete_like(&mut to.transform, from.transform.rotation);
+                let transform = from.transform.lerp(to.transform, t);
+                Decomposed { transform, shear: from.shear.lerp(to.shear, t) }.recompose()
+            }
+        }
+    }
+
     fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<Affine3A, Misfit> {
         Ok(solve_affine(to.flat, &to.wide, &from.wide)?.1)
     }
+}
+
+/// Turns what a scale of zero leaves open of a rotation to where it is closest to another: what grows from
+/// nothing, or out of a line, does not turn on the way.
+fn complete_like(parts: &mut Transform, other: Quat) {
+    let known = match parts.scale.to_array().map(|scale| scale != 0.0) {
+        [false, false, false] => {
+            parts.rotation = other;
+            return;
+        }
+        [true, false, false] => Vec3::X,
+        [false, true, false] => Vec3::Y,
+        [false, false, true] => Vec3::Z,
+        // Two axes determine the third.
+        _ => return,
+    };
+    let arc = Quat::from_rotation_arc((other * known).normalize(), (parts.rotation * known).normalize());
+    parts.rotation = (arc * other).normalize();
 }
 
 /// What holding the own matrix as position, rotation and scale would lose.

@@ -5,9 +5,9 @@ use crate::StaleNode;
 use proptest::prelude::*;
 
 /// What is done, and numbers from which the nodes, places and values for it are picked.
-type Step = (u8, u32, u32, u32);
+pub(super) type Step = (u8, u32, u32, u32);
 
-const KINDS: u8 = 32;
+pub(super) const KINDS: u8 = 32;
 
 fn keep(n: u32) -> Keep {
     [Keep::Local, Keep::World, Keep::WorldTrs][n as usize % 3]
@@ -20,7 +20,7 @@ fn local(n: u32) -> u64 {
 }
 
 impl Pair {
-    fn pick(&self, n: u32) -> Option<NodeId> {
+    pub(super) fn pick(&self, n: u32) -> Option<NodeId> {
         (!self.live.is_empty()).then(|| self.live[n as usize % self.live.len()])
     }
 
@@ -29,7 +29,7 @@ impl Pair {
         if n % 6 == 0 { None } else { self.pick(n / 6) }
     }
 
-    fn step(&mut self, (kind, a, b, c): Step) {
+    pub(super) fn step(&mut self, (kind, a, b, c): Step) {
         let parent = self.pick_parent(b);
         let Some(id) = self.pick(a) else {
             self.insert(None, 0, local(c));
