@@ -118,6 +118,7 @@ mod error;
 mod features;
 mod hierarchy;
 mod node_id;
+pub mod node_map;
 mod topology;
 mod transform;
 
@@ -132,6 +133,7 @@ pub use hierarchy::{
     PostOrder, Roots, Siblings, Space, Subtree, Worlds,
 };
 pub use node_id::NodeId;
+pub use node_map::NodeMap;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};
 
 /// The README's example, tested.

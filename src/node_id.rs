@@ -37,12 +37,20 @@ impl NodeId {
         }
     }
 
+    pub(crate) const fn from_parts(slot: u32, generation: NonZeroU32) -> Self {
+        Self { slot, generation }
+    }
+
     pub(crate) const fn slot(self) -> u32 {
         self.slot
     }
 
     pub(crate) const fn generation(self) -> u32 {
         self.generation.get()
+    }
+
+    pub(crate) const fn non_zero_generation(self) -> NonZeroU32 {
+        self.generation
     }
 }
 
