@@ -106,6 +106,17 @@ pub struct LengthMismatch {
     pub right: usize,
 }
 
+/// The ids of a taken subtree are not reserved here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the subtree of {node:?} is not reserved in this hierarchy; \
+     it was restored or discarded before, or taken out of another hierarchy"
+)]
+pub struct NotReserved {
+    /// The top node of the subtree.
+    pub node: NodeId,
+}
+
 macro_rules! families {
     ($($(#[$meta:meta])* $name:ident { $($cause:ident),+ $(,)? })+) => {$(
         $(#[$meta])*
@@ -180,6 +191,9 @@ pub enum Error {
     /// See [`LengthMismatch`].
     #[error(transparent)]
     LengthMismatch(#[from] LengthMismatch),
+    /// See [`NotReserved`].
+    #[error(transparent)]
+    NotReserved(#[from] NotReserved),
     /// See [`TransformError`].
     #[error(transparent)]
     Transform(#[from] TransformError),
@@ -191,6 +205,9 @@ families! {
 
     /// Why a node was not moved or promoted. Nothing changed.
     ReparentError { StaleNode, OutOfRange, NotSibling, Cycle, SingularParent, NotTrs, NonFinite }
+
+    /// Why a taken subtree was not restored or discarded. Nothing changed.
+    RestoreError { NotReserved, StaleNode, OutOfRange }
 
     /// Why a local value was not read or written. Nothing changed.
     LocalError { StaleNode, NonFinite, NotRotation, NotTrs }

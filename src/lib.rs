@@ -83,9 +83,13 @@
 //! | world setters, `Space::World`, `look_at`, `transform_between` | O(depth) |
 //! | `add_root`, `add_child`, `insert_before` | O(1), amortised |
 //! | `extend` | O(entries), amortised |
+//! | `clone_subtree`, `append` | O(copied), amortised |
+//! | `take_subtree`, `restore`, `discard` | O(subtree); where it was: and O(siblings before) |
+//! | `flatten` | O(subtree) |
 //! | `reparent` with `Keep::Local` | O(depth), for the cycle check; O(1) for a leaf |
 //! | `reparent` with `Keep::World` | O(depth) |
 //! | `remove_subtree` | O(removed) |
+//! | [`NodeMap`] | O(1) by id; to go through all, O(slots) |
 //! | `child_count`, `nth_child`, `sibling_index` | O(siblings walked) |
 //! | `update` | what is dirty and below it; now and then a sort, O(nodes) |
 //! | `optimize`, `clone` | O(nodes) |
@@ -124,13 +128,14 @@ mod transform;
 
 pub use accumulate::{Accumulate, Components, Geometry, Matrices};
 pub use error::{
-    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTrs,
-    OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
+    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved, NotRotation, NotSibling,
+    NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode, TransformError,
+    WorldError,
 };
 pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, Children, ComponentHierarchy, Descendants, Hierarchy, HierarchyOf, Keep, Leaves,
-    PostOrder, Roots, Siblings, Space, Subtree, Worlds,
+    PostOrder, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused, Worlds,
 };
 pub use node_id::NodeId;
 pub use node_map::NodeMap;

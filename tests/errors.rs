@@ -37,7 +37,7 @@ const _: () = {
     walk::<Siblings<'static>>();
     walk::<Ancestors<'static>>();
     walk::<Descendants<'static>>();
-    walk::<Subtree<'static>>();
+    walk::<SubtreeNodes<'static>>();
     walk::<Leaves<'static>>();
     walk::<PostOrder<'static>>();
     walk::<BreadthFirst<'static>>();
