@@ -110,7 +110,7 @@ pub struct LengthMismatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "the subtree of {node:?} is not reserved in this hierarchy; \
-     it was restored or discarded before, or taken out of another hierarchy"
+     restore or discard it once, where it was taken out"
 )]
 pub struct NotReserved {
     /// The top node of the subtree.

@@ -185,8 +185,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// # Errors
     /// [`StaleNode`]; with [`Keep::WorldTrs`] [`NotTrs`](crate::NotTrs) naming the first node that shears,
     /// also of those that were children before; [`NonFinite`](crate::NonFinite) if a new local value
-    /// overflows; with `Components` [`SingularParent`](crate::SingularParent) if something is to move and
-    /// the node is flat, or one above it; nothing changed.
+    /// overflows. With `Components`, where something is to move, [`SingularParent`](crate::SingularParent)
+    /// if the node is flat or one above it, or a new local value overflows. Nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
