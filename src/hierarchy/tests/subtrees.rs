@@ -253,6 +253,35 @@ fn a_copy_below_itself_holds_what_was_there_before() {
     }
 }
 
+/// Holes that outnumber nodes are dropped before anything is laid out: rows change under what is copied.
+#[test]
+fn what_comes_in_compacts_first() {
+    let mut random = Random(37);
+    for round in 0..30 {
+        let (mut pair, ids) = tree(&mut random, 400);
+        let id = *ids.iter().find(|&&id| (20..60).contains(&pair.forest.subtree(id).len())).unwrap();
+        let out = (round % 3 == 0).then(|| pair.forest.list(Some(id))[0]);
+        out.into_iter().for_each(|id| pair.take(id));
+        for &other in &ids {
+            if pair.h.contains(other)
+                && !pair.forest.is_at_or_above(other, id)
+                && !pair.forest.is_at_or_above(id, other)
+            {
+                pair.remove_subtree(other);
+            }
+        }
+        pair.update();
+        assert!(pair.h.order.is_crowded());
+        match round % 3 {
+            0 => pair.restore(0, None, 0),
+            1 => pair.clone_subtree(id, Some(id)),
+            _ => pair.append(&pair.clone(), Some(id)),
+        }
+        assert_eq!(pair.h.order.len(), pair.live.len(), "holes");
+        pair.check();
+    }
+}
+
 /// What `clear` removes does not come back; what was out before does.
 #[test]
 fn reserved_ids_outlive_clear() {
