@@ -110,6 +110,16 @@ pub struct LengthMismatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("previous world poses are off; call track_previous(true) first")]
 pub struct NotTracked;
+/// The ids of a taken subtree are not reserved here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the subtree of {node:?} is not reserved in this hierarchy; \
+     restore or discard it once, where it was taken out"
+)]
+pub struct NotReserved {
+    /// The top node of the subtree.
+    pub node: NodeId,
+}
 
 macro_rules! families {
     ($($(#[$meta:meta])* $name:ident { $($cause:ident),+ $(,)? })+) => {$(
@@ -188,6 +198,9 @@ pub enum Error {
     /// See [`NotTracked`].
     #[error(transparent)]
     NotTracked(#[from] NotTracked),
+    /// See [`NotReserved`].
+    #[error(transparent)]
+    NotReserved(#[from] NotReserved),
     /// See [`TransformError`].
     #[error(transparent)]
     Transform(#[from] TransformError),
@@ -199,6 +212,9 @@ families! {
 
     /// Why a node was not moved or promoted. Nothing changed.
     ReparentError { StaleNode, OutOfRange, NotSibling, Cycle, SingularParent, NotTrs, NonFinite }
+
+    /// Why a taken subtree was not restored or discarded. Nothing changed.
+    RestoreError { NotReserved, StaleNode, OutOfRange }
 
     /// Why a local value was not read or written. Nothing changed.
     LocalError { StaleNode, NonFinite, NotRotation, NotTrs }

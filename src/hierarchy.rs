@@ -11,6 +11,7 @@ mod previous;
 mod propagate;
 mod reparent;
 mod space;
+mod subtree;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -22,7 +23,8 @@ pub(crate) use propagate::Columns;
 pub use propagate::Worlds;
 pub use reparent::Keep;
 pub use space::Space;
-pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, Subtree};
+pub use subtree::{Subtree, SubtreeRefused};
+pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 
 use crate::accumulate::{Accumulate, Components, Matrices, Own};
 use crate::topology::{NONE, Topology};

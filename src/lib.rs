@@ -127,9 +127,13 @@
 //! | world setters, `Space::World`, `look_at`, `transform_between` | O(depth) |
 //! | `add_root`, `add_child`, `insert_before` | O(1), amortised |
 //! | `extend` | O(entries), amortised |
+//! | `clone_subtree`, `append` | O(copied), amortised |
+//! | `take_subtree`, `restore`, `discard` | O(subtree); where it was: and O(siblings before) |
+//! | `flatten` | O(subtree) |
 //! | `reparent` with `Keep::Local` | O(depth), for the cycle check; O(1) for a leaf |
 //! | `reparent` with `Keep::World` | O(depth) |
 //! | `remove_subtree` | O(removed) |
+//! | [`NodeMap`] | O(1) by id; to go through all, O(slots) |
 //! | `child_count`, `nth_child`, `sibling_index` | O(siblings walked) |
 //! | `update` | what is dirty and below it; now and then a sort, O(nodes) |
 //! | `changed_since`, `changed_rows_since` | what changed, within 64 rows around it, and 1/4096 of the rest |
@@ -165,20 +169,24 @@ mod error;
 mod features;
 mod hierarchy;
 mod node_id;
+pub mod node_map;
 mod topology;
 mod transform;
 
 pub use accumulate::{Accumulate, Components, Geometry, Matrices};
 pub use error::{
-    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTracked,
-    NotTrs, OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
+    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved, NotRotation, NotSibling,
+    NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode,
+    TransformError, WorldError,
 };
 pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
-    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, Version, Worlds,
+    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused,
+    Version, Worlds,
 };
 pub use node_id::NodeId;
+pub use node_map::NodeMap;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};
 
 /// The README's example, tested.

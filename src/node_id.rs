@@ -7,7 +7,8 @@ use core::{fmt, num::NonZeroU32};
 /// A generational index in 8 bytes; `Option<NodeId>` takes 8 bytes too. An id stays valid while its
 /// node lives, whatever is added, removed, moved or sorted around it, and never becomes valid again
 /// once the node is removed: a slot is reused under a new generation, and a slot whose generations
-/// are used up is retired. Ids of another hierarchy are not told apart from own ones.
+/// are used up is retired. Only what was [taken out](crate::HierarchyOf::take_subtree) can come back under
+/// its ids. Ids of another hierarchy are not told apart from own ones.
 ///
 /// The order of ids is that of their slots and says nothing about the tree.
 ///
@@ -37,12 +38,20 @@ impl NodeId {
         }
     }
 
+    pub(crate) const fn from_parts(slot: u32, generation: NonZeroU32) -> Self {
+        Self { slot, generation }
+    }
+
     pub(crate) const fn slot(self) -> u32 {
         self.slot
     }
 
     pub(crate) const fn generation(self) -> u32 {
         self.generation.get()
+    }
+
+    pub(crate) const fn non_zero_generation(self) -> NonZeroU32 {
+        self.generation
     }
 }
 

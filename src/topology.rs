@@ -1,20 +1,23 @@
 //! Slots, generations, the free list: which nodes exist. Never names a math type.
 
 pub(crate) mod links;
+pub(crate) mod reserved;
 pub(crate) mod traverse;
 
 use crate::{NodeId, StaleNode};
 use alloc::vec::Vec;
 use links::Links;
+use reserved::Tickets;
 
 /// The index that stands for "no node" in every link and row.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The shape of the forest.
 ///
-/// A slot's generation is odd while a node lives in it and even while it is free, so that an id, whose
-/// generation is odd, is valid exactly if the two are equal. A slot whose odd generation cannot be
-/// raised any more goes to generation 0 and is never handed out again.
+/// A slot's generation is odd while a node lives in it and even while it is free or
+/// [reserved](self::reserved), so that an id, whose generation is odd, is valid exactly if the two are
+/// equal. A slot whose odd generation cannot be raised any more goes to generation 0 and is never handed
+/// out again: it is retired.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     generations: Vec<u32>,
@@ -24,11 +27,20 @@ pub(crate) struct Topology {
     first_root: u32,
     last_root: u32,
     len: u32,
+    tickets: Tickets,
 }
 
 impl Topology {
     pub(crate) const fn new() -> Self {
-        Self { generations: Vec::new(), links: Vec::new(), free: NONE, first_root: NONE, last_root: NONE, len: 0 }
+        Self {
+            generations: Vec::new(),
+            links: Vec::new(),
+            free: NONE,
+            first_root: NONE,
+            last_root: NONE,
+            len: 0,
+            tickets: Tickets::new(),
+        }
     }
 
     pub(crate) fn reserve(&mut self, additional: usize) {
@@ -46,7 +58,7 @@ impl Topology {
         self.len as usize
     }
 
-    /// Slots, live and free.
+    /// Slots, live or not.
     pub(crate) fn slots(&self) -> usize {
         self.generations.len()
     }
@@ -65,7 +77,7 @@ impl Topology {
         node.map_or(Ok(NONE), |node| self.slot(node))
     }
 
-    /// The id of the node in a live slot; `None` for [`NONE`] and for free slots.
+    /// The id of the node in a live slot; `None` for [`NONE`] and for slots that are not live.
     pub(crate) fn id(&self, slot: u32) -> Option<NodeId> {
         let generation = *self.generations.get(slot as usize)?;
         if generation % 2 == 1 { NodeId::new(slot, generation) } else { None }
@@ -100,16 +112,21 @@ impl Topology {
     /// Gives a slot back; the caller has cut it out of the links.
     pub(crate) fn release(&mut self, slot: u32) {
         self.len -= 1;
-        self.links[slot as usize] = Links::DETACHED;
         let generation = &mut self.generations[slot as usize];
         *generation = generation.wrapping_add(1);
-        if *generation != 0 {
+        self.free_slot(slot);
+    }
+
+    /// Puts a slot that is neither live nor free any more into the free list, or retires it.
+    fn free_slot(&mut self, slot: u32) {
+        self.links[slot as usize] = Links::DETACHED;
+        if self.generations[slot as usize] != 0 {
             self.links[slot as usize].next = self.free;
             self.free = slot;
         }
     }
 
-    /// Releases every node.
+    /// Releases every node. Reserved slots stay reserved.
     pub(crate) fn clear(&mut self) {
         (self.first_root, self.last_root) = (NONE, NONE);
         for slot in (0..self.generations.len() as u32).rev() {
@@ -119,8 +136,8 @@ impl Topology {
         }
     }
 
-    /// Asserts that links agree in both directions, that generations, the free list and the counter
-    /// agree with them, and that every live node hangs under a root exactly once.
+    /// Asserts that links agree in both directions, that every live node hangs under a root exactly once,
+    /// and that every other slot is exactly one of free, reserved and retired.
     pub(crate) fn assert_well_formed(&self) {
         let mut seen = alloc::vec![false; self.slots()];
         let mut reached = 0;
@@ -149,17 +166,21 @@ impl Topology {
         assert_eq!(reached, self.len(), "nodes reached from the roots");
         let live = self.generations.iter().filter(|&g| g % 2 == 1).count();
         assert_eq!(live, self.len(), "live generations");
-        let mut free = 0;
         let mut at = self.free;
         while at != NONE {
+            assert!(!seen[at as usize], "slot {at} is live or reached twice, and in the free list");
+            seen[at as usize] = true;
             let generation = self.generations[at as usize];
             assert!(generation % 2 == 0 && generation != 0, "slot {at} in the free list has generation {generation}");
-            free += 1;
-            assert!(free <= self.slots(), "the free list is a loop");
+            assert!(!self.is_slot_reserved(at), "slot {at} is free and reserved");
             at = self.links[at as usize].next;
         }
-        let retired = self.generations.iter().filter(|&&g| g == 0).count();
-        assert_eq!(live + free + retired, self.slots(), "slots that are neither live, free nor retired");
+        for slot in (0..self.slots() as u32).filter(|&slot| !seen[slot as usize]) {
+            let generation = self.generations[slot as usize];
+            assert_eq!(generation % 2, 0, "slot {slot} is live and not reached");
+            let retired = generation == 0 && self.links(slot) == Links::DETACHED;
+            assert!(retired || self.is_slot_reserved(slot), "slot {slot} is not free, reserved or retired");
+        }
     }
 }
 

@@ -162,6 +162,52 @@ fn a_deep_chain_of_components() {
     on_a_small_stack(a_deep_chain::<Components>);
 }
 
+/// Copied below its own end, taken out, put back, and flattened.
+fn a_deep_chain_as_a_subtree<A: Kind>() {
+    let (mut h, ids) = chain::<A>();
+    let (root, last) = (ids[0], ids[NODES - 1]);
+    let copies = timed("clone_subtree below itself", || h.clone_subtree(root, last).unwrap());
+    assert!(copies.iter().map(|pair| pair.0).eq(ids.iter().copied()));
+    let all: Vec<_> = ids.iter().copied().chain(copies.into_iter().map(|pair| pair.1)).collect();
+    // The copies go on from the last one, with the values of the first.
+    let first = expected(&chain_parents());
+    let (x, y, mirror) = first[NODES - 1];
+    let second = first.iter().map(|w| (x + mirror * w.0, y + w.1, mirror * w.2));
+    let wanted: Vec<_> = first.iter().copied().chain(second).map(float).collect();
+    let check = |h: &mut HierarchyOf<A>, what: &str| {
+        let worlds = timed(&format!("update after {what}"), || h.update());
+        for (&id, &wanted) in all.iter().zip(&wanted) {
+            assert_eq!(A::parts(&worlds[id]), wanted, "world of {id:?} after {what}");
+        }
+        assert_eq!(h.len(), all.len());
+    };
+    check(&mut h, "clone_subtree");
+    let taken = timed("take_subtree", || h.take_subtree(ids[1]).unwrap());
+    assert_eq!((h.len(), taken.ids().len()), (1, all.len() - 1));
+    timed("restore", || h.restore(taken).unwrap());
+    check(&mut h, "restore");
+    let mut other = HierarchyOf::<A>::new();
+    let pairs = timed("append", || other.append(&h, None).unwrap());
+    let wanted_last = wanted[wanted.len() - 1];
+    assert_eq!(A::parts_of_world(&other.world(pairs[pairs.len() - 1].1).unwrap()), wanted_last);
+    let taken = other.take_subtree(pairs[0].1).unwrap();
+    assert_eq!(timed("discard", || other.discard(taken).unwrap()), all.len());
+    timed("flatten", || h.flatten(root, Keep::World).unwrap());
+    assert!(h.children(root).unwrap().eq(all[1..].iter().copied()));
+    check(&mut h, "flatten");
+    h.assert_well_formed();
+}
+
+#[test]
+fn a_deep_chain_of_matrices_as_a_subtree() {
+    on_a_small_stack(a_deep_chain_as_a_subtree::<Matrices>);
+}
+
+#[test]
+fn a_deep_chain_of_components_as_a_subtree() {
+    on_a_small_stack(a_deep_chain_as_a_subtree::<Components>);
+}
+
 /// The text of a chain grows with its nodes, not with the square of its depth.
 #[test]
 fn a_deep_chain_prints() {

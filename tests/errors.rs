@@ -37,7 +37,7 @@ const _: () = {
     walk::<Siblings<'static>>();
     walk::<Ancestors<'static>>();
     walk::<Descendants<'static>>();
-    walk::<Subtree<'static>>();
+    walk::<SubtreeNodes<'static>>();
     walk::<Leaves<'static>>();
     walk::<PostOrder<'static>>();
     walk::<BreadthFirst<'static>>();
@@ -60,6 +60,14 @@ const _: () = {
     error::<NotSibling>();
     error::<ParentsCycle>();
     error::<LengthMismatch>();
+    error::<NotReserved>();
+    error::<RestoreError>();
+    shared::<Subtree>();
+    cloned::<Subtree<Components>>();
+    shared::<SubtreeRefused>();
+    cloned::<SubtreeRefused<Components>>();
+    shared::<NodeMap<Transform>>();
+    cloned::<NodeMap<Transform>>();
 };
 
 /// One error of every cause, as the doors give them.
@@ -75,7 +83,9 @@ fn one_of_each() -> Vec<Error> {
     h.set_local_matrix(sheared, shear).unwrap();
     let (nan, long) = (Vec3::NAN, Quat::from_xyzw(0.0, 0.0, 0.0, 2.0));
     let value = Transform::IDENTITY;
+    let taken = h.clone().take_subtree(top).unwrap();
     vec![
+        h.restore(taken).unwrap_err().into(),
         h.set_position(gone, Vec3::X).unwrap_err().into(),
         h.set_position(top, nan).unwrap_err().into(),
         h.set_rotation(top, long).unwrap_err().into(),

@@ -1,7 +1,9 @@
 //! Every error of every door: it is the expected one, and nothing changed, not one bit.
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
-use posetree::{ComponentHierarchy, Error, Hierarchy, Keep, NodeId, Transform, glam};
+use posetree::{
+    ComponentHierarchy, Components, Error, Hierarchy, Keep, Matrices, NodeId, Subtree, SubtreeRefused, Transform, glam,
+};
 
 const VALUE: Transform = Transform::IDENTITY;
 const NAN: Vec3 = Vec3::new(0.0, f32::NAN, 0.0);
@@ -22,6 +24,8 @@ struct Nodes {
     under_flat: NodeId,
     huge: NodeId,
     huger: NodeId,
+    /// Has a grandchild.
+    flat_group: NodeId,
     /// Unevenly scaled, with a turned child, so that the child's world shears with matrices.
     wide: NodeId,
     slanted: NodeId,
@@ -43,7 +47,7 @@ fn done<T, E: Into<Error>>(result: Result<T, E>) -> Result<(), Error> {
 
 /// The tables, for one kind of hierarchy.
 macro_rules! doors {
-    ($kind:ident, $Hierarchy:ty) => {
+    ($kind:ident, $Hierarchy:ty, $Way:ty) => {
         mod $kind {
             use super::*;
 
@@ -61,11 +65,15 @@ macro_rules! doors {
                 let under_flat = h.add_child(flat, turned).unwrap();
                 let huge = h.add_root(Transform::from_uniform_scale(1e30)).unwrap();
                 let huger = h.add_child(huge, Transform::from_uniform_scale(1e30)).unwrap();
+                h.add_child(huger, Transform::from_uniform_scale(1e30)).unwrap();
+                let flat_group = h.add_root(Transform::from_scale(Vec3::new(1.0, 0.0, 1.0))).unwrap();
+                let group = h.add_child(flat_group, turned).unwrap();
+                h.add_child(group, turned).unwrap();
                 let wide = h.add_root(Transform::from_scale(Vec3::new(4.0, 1.0, 1.0))).unwrap();
                 let slanted = h.add_child(wide, turned).unwrap();
                 let gone = h.add_child(top, VALUE).unwrap();
                 h.remove_subtree(gone).unwrap();
-                (h, Nodes { top, a, below, lowest, b, flat, under_flat, huge, huger, wide, slanted, gone })
+                (h, Nodes { top, a, below, lowest, b, flat, under_flat, huge, huger, flat_group, wide, slanted, gone })
             }
 
             /// All that can be read, a line a node. Debug prints float32 so that it reads back as the same bits.
@@ -183,6 +191,79 @@ macro_rules! doors {
             }
 
             #[test]
+            fn subtrees() {
+                check(&[
+                    ("clone_subtree, node StaleNode", |h, n| done(h.clone_subtree(n.gone, n.top))),
+                    ("clone_subtree, parent StaleNode", |h, n| done(h.clone_subtree(n.top, n.gone))),
+                    ("append StaleNode", |h, n| done(h.append(&h.clone(), n.gone))),
+                    ("flatten StaleNode", |h, n| done(h.flatten(n.gone, Keep::World))),
+                    ("take_subtree StaleNode", |h, n| done(h.take_subtree(n.gone))),
+                    ("restore NotReserved", |h, n| done(h.restore(strangers(h, n)))),
+                    ("restore_under NotReserved", |h, n| done(h.restore_under(strangers(h, n), n.gone))),
+                    ("restore_at NotReserved", |h, n| done(h.restore_at(strangers(h, n), n.gone, 99))),
+                    ("discard NotReserved", |h, n| done(h.discard(strangers(h, n)))),
+                ]);
+            }
+
+            fn strangers(h: &$Hierarchy, n: Nodes) -> Subtree<$Way> {
+                h.clone().take_subtree(n.a).unwrap()
+            }
+
+            type Restore = fn(&mut $Hierarchy, Subtree<$Way>, Nodes) -> Result<NodeId, SubtreeRefused<$Way>>;
+
+            /// A refused subtree comes back with the error, and is still good.
+            #[test]
+            fn restores() {
+                let table: [(&str, Restore); 8] = [
+                    ("parent reserved: StaleNode", |h, taken, _| h.restore(taken)),
+                    ("under StaleNode", |h, taken, n| h.restore_under(taken, n.gone)),
+                    ("under itself: StaleNode", |h, taken, n| h.restore_under(taken, n.below)),
+                    ("at StaleNode", |h, taken, n| h.restore_at(taken, n.gone, 0)),
+                    ("at OutOfRange", |h, taken, n| h.restore_at(taken, n.b, 1)),
+                    ("at, roots OutOfRange", |h, taken, _| h.restore_at(taken, None, 99)),
+                    ("stale before index: StaleNode", |h, taken, n| h.restore_at(taken, n.a, 99)),
+                    ("back already: NotReserved", |h, taken, n| {
+                        let mut copy = h.clone();
+                        copy.restore_under(taken.clone(), None).unwrap();
+                        let refused = copy.restore_at(taken, n.gone, 99).unwrap_err();
+                        let again = copy.take_subtree(n.below).unwrap();
+                        assert!(h.discard(again).is_err(), "of another taking");
+                        Err(refused)
+                    }),
+                ];
+                for (name, call) in table {
+                    for clean in [true, false] {
+                        let (mut h, n) = scene();
+                        let taken = h.take_subtree(n.below).unwrap();
+                        let parent = h.take_subtree(n.a).unwrap();
+                        if clean {
+                            h.update();
+                        }
+                        let mut before = h.clone();
+                        let refused = call(&mut h, taken, n).expect_err(name);
+                        let (found, expected) =
+                            (format!("{:?}", refused.error), name.split_whitespace().last().unwrap());
+                        assert!(found.starts_with(&format!("{expected}(")), "{name}: {found}");
+                        assert_eq!(refused.to_string(), refused.error.to_string());
+                        assert_eq!(snapshot(&h), snapshot(&before), "{name}: something changed");
+                        h.assert_well_formed();
+                        assert!(refused.subtree.ids().eq([n.below, n.lowest]));
+                        assert!([n.a, n.below, n.lowest].iter().all(|&id| h.is_reserved(id)));
+                        let next = (h.add_root(VALUE).unwrap(), before.add_root(VALUE).unwrap());
+                        assert_eq!(next.0, next.1, "{name}: a slot was taken");
+                        h.restore(parent).unwrap();
+                        h.restore(refused.subtree).unwrap();
+                        h.remove_subtree(next.0).unwrap();
+                        h.update();
+                        let mut untouched = scene().0;
+                        untouched.update();
+                        assert_eq!(snapshot(&h), snapshot(&untouched), "{name}: not as it was");
+                        h.assert_well_formed();
+                    }
+                }
+            }
+
+            #[test]
             fn values() {
                 check(&[
                     ("set_local StaleNode", |h, n| done(h.set_local(n.gone, VALUE))),
@@ -288,6 +369,7 @@ macro_rules! doors {
                         done(h.set_world_position(n.under_flat, NAN))
                     }),
                     ("rotation before singular: NotRotation", |h, n| done(h.set_world_transform(n.under_flat, TURNED))),
+                    ("stale before parent, clone: StaleNode", |h, n| done(h.clone_subtree(n.gone, n.gone))),
                     ("singular before result: SingularParent", |h, n| {
                         done(h.reparent(n.slanted, n.flat, Keep::WorldTrs))
                     }),
@@ -297,8 +379,8 @@ macro_rules! doors {
     };
 }
 
-doors!(matrices, Hierarchy);
-doors!(components, ComponentHierarchy);
+doors!(matrices, Hierarchy, Matrices);
+doors!(components, ComponentHierarchy, Components);
 
 /// Shear is what only matrices can hold, so each kind refuses it elsewhere.
 #[test]
@@ -309,8 +391,12 @@ fn shear_where_it_cannot_be_held() {
         ("detach NotTrs", |h, n| done(h.detach(n.slanted, Keep::WorldTrs))),
         ("detach_children NotTrs", |h, n| done(h.detach_children(n.wide, Keep::WorldTrs))),
         ("remove_and_promote NotTrs", |h, n| done(h.remove_and_promote(n.wide, Keep::WorldTrs))),
+        ("flatten NonFinite", |h, n| done(h.flatten(n.huge, Keep::World))),
+        ("flatten NotTrs", |h, n| done(h.flatten(n.top, Keep::WorldTrs))),
     ]);
     components::check(&[
+        ("flatten, overflow SingularParent", |h, n| done(h.flatten(n.huge, Keep::World))),
+        ("flatten SingularParent", |h, n| done(h.flatten(n.flat_group, Keep::World))),
         ("set_local_matrix NotTrs", |h, n| done(h.set_local_matrix(n.a, shear()))),
         ("set_world NotTrs", |h, n| done(h.set_world(n.a, shear()))),
     ]);
@@ -319,6 +405,36 @@ fn shear_where_it_cannot_be_held() {
     let before = matrices::snapshot(&h);
     assert!(matches!(h.local(n.a), Err(posetree::LocalError::NotTrs(e)) if e.node == n.a && e.residual == 1.0));
     assert_eq!(matrices::snapshot(&h), before);
+}
+
+/// What was a child before is not solved for, but with `WorldTrs` is to be position, rotation and scale too.
+#[test]
+fn flatten_leaves_children_as_they_are_or_refuses_them() {
+    let (mut h, n) = matrices::scene();
+    h.set_local_matrix(n.a, shear()).unwrap();
+    let before = matrices::snapshot(&h);
+    let refused = h.flatten(n.top, Keep::WorldTrs);
+    assert!(matches!(refused, Err(posetree::ReparentError::NotTrs(e)) if e.node == n.a), "{refused:?}");
+    assert_eq!(matrices::snapshot(&h), before);
+    h.flatten(n.top, Keep::World).unwrap();
+    assert_eq!(h.local_matrix(n.a), Ok(shear()));
+    assert!(h.children(n.top).unwrap().eq([n.a, n.below, n.lowest, n.b]));
+
+    // Where nothing moves, a flat parent is in nobody's way.
+    let (mut h, n) = components::scene();
+    let before = components::snapshot(&h);
+    h.flatten(n.flat, Keep::WorldTrs).unwrap();
+    h.flatten(n.under_flat, Keep::World).unwrap();
+    assert_eq!(components::snapshot(&h), before);
+    // With matrices, neither is one under which something moves: it needs no inverse.
+    let (mut h, n) = matrices::scene();
+    let worlds =
+        |h: &Hierarchy| -> Vec<_> { h.subtree(n.flat_group).unwrap().map(|id| h.world(id).unwrap()).collect() };
+    let before = worlds(&h);
+    h.flatten(n.flat_group, Keep::World).unwrap();
+    for (now, then) in worlds(&h).iter().zip(before) {
+        assert!(now.abs_diff_eq(then, 4.0 * f32::EPSILON), "{now} is not {then}");
+    }
 }
 
 /// The last child is refused after the first would have moved: all or none.

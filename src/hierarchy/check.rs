@@ -40,7 +40,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             }
             at = self.topology.next_in_forest(at);
         }
-        self.changes.assert_well_formed(&stale, |id| self.contains(id));
+        self.changes.assert_well_formed(&stale);
         self.previous.assert_well_formed(&stale, self.worlds.rows(), &self.changes);
         for row in 0..rows {
             if self.order.slot(row) == NONE {

@@ -1,8 +1,9 @@
 //! Doors that insert and remove nodes.
 
+use super::local::Locals;
 use super::{HierarchyOf, Keep};
 use crate::accumulate::Accumulate;
-use crate::topology::NONE;
+use crate::topology::{NONE, traverse::Shape};
 use crate::{InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode};
 use alloc::{vec, vec::Vec};
 
@@ -166,34 +167,55 @@ impl<A: Accumulate> HierarchyOf<A> {
         locals.iter_mut().try_for_each(A::admit::<InsertError>)?;
         let order = pre_order(parents)?;
 
-        if self.order.is_crowded() {
-            self.optimize();
-        }
-        self.reserve(locals.len());
+        self.make_room(locals.len());
         let slots: Vec<u32> = parents.iter().map(|_| self.topology.allocate()).collect();
-        for (entry, above) in parents.iter().enumerate() {
-            self.topology.place(slots[entry], above.map_or(parent, |above| slots[above]), NONE);
-        }
         let mut place = vec![0; parents.len()];
         for (at, &entry) in order.iter().enumerate() {
             place[entry as usize] = at as u32;
         }
-        let in_order: Vec<u32> = order.iter().map(|&entry| slots[entry as usize]).collect();
-        let up: Vec<u32> = order
-            .iter()
-            .enumerate()
-            .map(|(at, &entry)| parents[entry as usize].map_or(0, |above| at as u32 - place[above]))
-            .collect();
-        let rows = self.order.push_runs(&in_order, &up, parent);
-        for &entry in &order {
-            self.locals.push(slots[entry as usize], &locals[entry as usize]);
+        let shape = Shape {
+            slots: order.iter().map(|&entry| slots[entry as usize]).collect(),
+            up: order
+                .iter()
+                .enumerate()
+                .map(|(at, &entry)| parents[entry as usize].map_or(0, |above| at as u32 - place[above]))
+                .collect(),
+        };
+        self.hang(&shape, (parent, NONE), |column, at| column.push(shape.slots[at], &locals[order[at] as usize]));
+        Ok(slots.iter().map(|&slot| self.topology.live(slot)).collect())
+    }
+
+    /// Makes room for new nodes, without holes where there are too many of them.
+    pub(super) fn make_room(&mut self, nodes: usize) {
+        if self.order.is_crowded() {
+            self.optimize();
+        }
+        self.reserve(nodes);
+    }
+
+    /// Hangs nodes without links and rows under `parent`, the tops before its child `before`, and gives
+    /// them rows, as runs. `push` adds the local value of the node at that place of the shape.
+    pub(super) fn hang(
+        &mut self,
+        shape: &Shape,
+        (parent, before): (u32, u32),
+        mut push: impl FnMut(&mut Locals<A>, usize),
+    ) {
+        for (at, (&slot, &up)) in shape.slots.iter().zip(&shape.up).enumerate() {
+            match up {
+                0 => self.topology.place(slot, parent, before),
+                up => self.topology.place(slot, shape.slots[at - up as usize], NONE),
+            }
+        }
+        let rows = self.order.push_runs(&shape.slots, &shape.up, parent);
+        for at in 0..shape.slots.len() {
+            push(&mut self.locals, at);
             self.worlds.push();
         }
         self.changes.resize(self.order.len());
         self.previous.resize(self.order.len());
         self.marks.resize(self.order.len());
         self.marks.set_range(rows);
-        Ok(slots.iter().map(|&slot| self.topology.live(slot)).collect())
     }
 
     /// Removes a node and everything below it, and returns how many nodes that were.
@@ -255,7 +277,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(removed)
     }
 
-    /// Removes every node. All ids become stale; memory is kept.
+    /// Removes every node. All ids become stale; memory is kept. Subtrees that were
+    /// [taken out](Self::take_subtree) before can still be restored.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};
@@ -320,13 +343,18 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// Gives back the slot and the row of a node that has been cut.
     fn release(&mut self, slot: u32) {
+        self.vacate(slot);
+        self.topology.release(slot);
+    }
+
+    /// Turns the row of a node that is about to go into a hole.
+    pub(super) fn vacate(&mut self, slot: u32) {
         let row = self.order.vacate(slot);
         self.locals.vacate(row);
         self.worlds.vacate(row);
         self.previous.vacate(row);
         self.marks.unset(row);
         self.changes.remove(row, self.topology.live(slot), self.topology.slots());
-        self.topology.release(slot);
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) struct Locals<A: Accumulate> {
     rows: Vec<A::Row>,
 }
 
+/// The transform as set, whether the node holds a matrix, and the local row.
+pub(super) type Parts<'a, A> = (&'a <A as Accumulate>::Transform, bool, &'a <A as Accumulate>::Row);
+
 impl<A: Accumulate> Locals<A> {
     pub(super) fn new() -> Self {
         Self { transforms: Vec::new(), is_matrix: Vec::new(), rows: Vec::new() }
@@ -37,14 +40,25 @@ impl<A: Accumulate> Locals<A> {
 
     /// Adds a last row, of the node in `slot`.
     pub(super) fn push(&mut self, slot: u32, transform: &A::Transform) {
+        let local = A::local_of(transform);
+        self.push_parts(slot, (transform, false, &local));
+    }
+
+    /// As [`push`](Self::push), with the parts of a node, of this column or another.
+    pub(super) fn push_parts(&mut self, slot: u32, (transform, is_matrix, local): Parts<'_, A>) {
         let slot = slot as usize;
         if self.transforms.len() <= slot {
             self.transforms.resize(slot + 1, *transform);
             self.is_matrix.resize(slot + 1, false);
         }
         self.transforms[slot] = *transform;
-        self.is_matrix[slot] = false;
-        self.rows.push(A::local_of(transform));
+        self.is_matrix[slot] = is_matrix;
+        self.rows.push(*local);
+    }
+
+    /// All that is stored of a node.
+    pub(super) fn parts(&self, slot: u32, row: u32) -> Parts<'_, A> {
+        (self.transform(slot), self.is_matrix[slot as usize], self.row(row))
     }
 
     pub(super) fn vacate(&mut self, row: u32) {

@@ -278,6 +278,17 @@ impl Order {
         self.parents[row as usize] = if grandparent == NONE { NONE } else { self.row(grandparent) };
     }
 
+    /// Hangs all that is below the first of the given nodes, which are the rest, right under it. What was
+    /// one stretch stays one, so that this scatters nothing.
+    pub(crate) fn flatten(&mut self, slots: &[u32]) {
+        let Some((&top, below)) = slots.split_first() else { return };
+        for &slot in below {
+            let row = self.row(slot);
+            self.parents[row as usize] = self.row(top);
+            self.spans.set_run(row, 1);
+        }
+    }
+
     /// Turns a node's row into a hole.
     pub(crate) fn vacate(&mut self, slot: u32) -> u32 {
         let row = self.row(slot);

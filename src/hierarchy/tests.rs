@@ -5,6 +5,7 @@ mod forest;
 mod readers;
 mod scripts;
 mod shapes;
+mod subtrees;
 
 use super::{HierarchyOf, Keep};
 use crate::accumulate::Accumulate;
@@ -21,11 +22,13 @@ struct Pair {
     /// For drawing nodes by number.
     live: Vec<NodeId>,
     dead: Vec<NodeId>,
+    /// Taken out, and neither restored nor discarded.
+    out: Vec<subtrees::Out>,
 }
 
 impl Pair {
     fn new() -> Self {
-        Self { h: HierarchyOf::new(), forest: Forest::new(), live: Vec::new(), dead: Vec::new() }
+        Self { h: HierarchyOf::new(), forest: Forest::new(), live: Vec::new(), dead: Vec::new(), out: Vec::new() }
     }
 
     fn worlds(&self) -> BTreeMap<NodeId, u64> {
@@ -74,6 +77,7 @@ impl Pair {
         let used = (0..rows.len()).filter(|&row| updated.worlds().unwrap().id_of_row(row).is_some());
         assert_eq!(used.count(), worlds.len());
         self.dead.iter().rev().take(20).for_each(|&id| assert!(!self.h.contains(id) && self.h.world(id).is_err()));
+        self.check_reserved();
     }
 
     fn insert(&mut self, parent: Option<NodeId>, index: usize, local: u64) -> NodeId {

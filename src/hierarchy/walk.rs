@@ -253,9 +253,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`].
-    pub fn subtree(&self, id: NodeId) -> Result<Subtree<'_>, StaleNode> {
+    pub fn subtree(&self, id: NodeId) -> Result<SubtreeNodes<'_>, StaleNode> {
         let root = self.topology.slot(id)?;
-        Ok(Subtree(PreOrder { topology: &self.topology, root, at: root }))
+        Ok(SubtreeNodes(PreOrder { topology: &self.topology, root, at: root }))
     }
 
     /// Everything below a node and the node last, depth first, children before parents.
@@ -357,7 +357,7 @@ pub struct Descendants<'a>(PreOrder<'a>);
 
 /// A node and what is below it, in pre-order. Made by [`HierarchyOf::subtree`].
 #[derive(Clone, Debug)]
-pub struct Subtree<'a>(PreOrder<'a>);
+pub struct SubtreeNodes<'a>(PreOrder<'a>);
 
 /// The leaves at or below a node. Made by [`HierarchyOf::leaves`].
 #[derive(Clone, Debug)]
@@ -406,7 +406,7 @@ iterators! {
         Some(id)
     };
     Descendants, iter => iter.0.next();
-    Subtree, iter => iter.0.next();
+    SubtreeNodes, iter => iter.0.next();
     Leaves, iter => loop {
         let at = iter.0.at;
         let id = iter.0.next()?;

@@ -1,6 +1,14 @@
 //! Steps from node to node. No recursion and no stack: any depth takes the same memory.
 
 use super::{NONE, Topology};
+use alloc::vec::Vec;
+
+/// Nodes in depth-first pre-order.
+pub(crate) struct Shape {
+    pub(crate) slots: Vec<u32>,
+    /// How far before each its parent is; 0 for the tops, whose parent is not among them.
+    pub(crate) up: Vec<u32>,
+}
 
 impl Topology {
     /// The next node in depth-first pre-order below `root`, after `at`; [`NONE`] at the end.
@@ -46,5 +54,29 @@ impl Topology {
         }
         let links = self.links(at);
         if links.next == NONE { links.parent } else { self.first_in_post_order(links.next) }
+    }
+
+    /// The subtree of a node; of [`NONE`]: the whole forest.
+    pub(crate) fn shape(&self, root: u32) -> Shape {
+        let mut shape = Shape { slots: Vec::new(), up: Vec::new() };
+        let mut at = if root == NONE { self.ends(NONE).0 } else { root };
+        while at != NONE {
+            let parent = self.links(at).parent;
+            let len = shape.slots.len();
+            let up = if at == root || parent == NONE {
+                0
+            } else {
+                // From the node before, up to the parent: all links together are climbed once.
+                let mut place = len - 1;
+                while shape.slots[place] != parent {
+                    place -= shape.up[place] as usize;
+                }
+                (len - place) as u32
+            };
+            shape.slots.push(at);
+            shape.up.push(up);
+            at = self.next_in_subtree(root, at);
+        }
+        shape
     }
 }

@@ -16,7 +16,7 @@ impl<A: Kind> Pair<A> {
         };
         let end = self.forest.list(parent).len();
         let (siblings, place) = (self.forest.list(self.forest.parent(id)).len(), self.forest.index(id));
-        match kind % 36 {
+        match kind % 44 {
             0 | 1 => {
                 let new = match parent {
                     Some(parent) => self.h.add_child(parent, local).unwrap(),
@@ -106,6 +106,12 @@ impl<A: Kind> Pair<A> {
                 self.forest = Forest::new();
                 Ok(())
             }
+            36 | 37 if self.forest.nodes.len() < 200 => self.clone_subtree(id, parent),
+            38 if self.forest.nodes.len() < 30 => self.append(parent),
+            39 => self.flatten(id, keep(seed)),
+            40 | 41 => self.take(id),
+            42 => self.restore(parent, seed),
+            43 => self.discard(),
             _ => self.use_stale(id, keep(seed)),
         }
     }
@@ -199,7 +205,7 @@ impl<A: Kind> Pair<A> {
         self.all_solved(&children, &to, &wanted, keep)
     }
 
-    fn all_solved(&mut self, ids: &[NodeId], to: &[NodeId], wanted: &[Pose], keep: Keep) -> Outcome {
+    pub(crate) fn all_solved(&mut self, ids: &[NodeId], to: &[NodeId], wanted: &[Pose], keep: Keep) -> Outcome {
         if keep == Keep::Local {
             return Ok(());
         }
@@ -207,7 +213,7 @@ impl<A: Kind> Pair<A> {
     }
 
     /// One of several that are done together was to be refused.
-    fn some_refused_rightly(&self, error: Error, to: &[NodeId], wanted: &[Pose], keep: Keep) -> Outcome {
+    pub(crate) fn some_refused_rightly(&self, error: Error, to: &[NodeId], wanted: &[Pose], keep: Keep) -> Outcome {
         prop_assert!(keep != Keep::Local);
         let mut last = Ok(());
         for wanted in wanted {
@@ -338,7 +344,9 @@ impl<A: Kind> Pair<A> {
     }
 
     fn use_stale(&mut self, id: NodeId, keep: Keep) -> Outcome {
-        let Some(&gone) = self.gone.last() else { return Ok(()) };
+        // What is out is stale too.
+        let out = self.out.last().map(|(subtree, _)| subtree.root());
+        let Some(gone) = out.or(self.gone.last().copied()) else { return Ok(()) };
         let before = self.h.clone();
         let (h, nan) = (&mut self.h, Transform::from_position(Vec3::NAN));
         let results: [Result<(), Error>; 16] = [

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 /// What is done, and numbers from which the nodes, places and values for it are picked.
 pub(super) type Step = (u8, u32, u32, u32);
 
-pub(super) const KINDS: u8 = 32;
+pub(super) const KINDS: u8 = 41;
+
+/// So many nodes that copying what there is would make a script slow.
+const MANY: usize = 4_000;
 
 fn keep(n: u32) -> Keep {
     [Keep::Local, Keep::World, Keep::WorldTrs][n as usize % 3]
@@ -105,6 +108,19 @@ impl Pair {
                 }
             }
             30 => self.h = self.h.clone(),
+            32 | 33 if self.live.len() + self.forest.subtree(id).len() < MANY => self.clone_subtree(id, parent),
+            34 => self.flatten(id, keep(c)),
+            35 | 36 if self.out.len() < 8 => self.take(id),
+            37 | 38 => self.restore(a, parent, c),
+            39 => self.discard(a),
+            40 if c % 4 == 0 => self.refuse_a_strangers(),
+            40 if self.live.len() < 40 => self.append(&self.clone(), parent),
+            40 => {
+                let mut other = Pair::new();
+                (0..8).for_each(|n| other.step((n, a ^ n as u32, b, c ^ n as u32)));
+                self.append(&other, parent);
+            }
+            32.. => {}
             _ if c % 16 == 0 => {
                 self.h.clear();
                 self.forest = Forest::new();
@@ -181,10 +197,12 @@ impl Pair {
     }
 
     fn use_stale(&mut self, a: u32, id: NodeId, keep: Keep) {
-        if self.dead.is_empty() {
+        let out: Vec<_> = self.out.iter().flat_map(|out| out.ids()).collect();
+        let stale = if a % 2 == 0 && !out.is_empty() { &out } else { &self.dead };
+        if stale.is_empty() {
             return;
         }
-        let node = self.dead[a as usize % self.dead.len()];
+        let node = stale[a as usize / 2 % stale.len()];
         let (h, stale) = (&mut self.h, StaleNode { node });
         assert_eq!(h.add_child(node, u64::MAX), Err(stale.into()));
         assert_eq!(h.insert_child_at(node, 9, u64::MAX), Err(stale.into()));
@@ -203,6 +221,11 @@ impl Pair {
         assert_eq!(h.move_after(id, node), Err(stale.into()));
         assert_eq!(h.move_to_index(node, 99), Err(stale.into()));
         assert_eq!(h.set_local(node, u64::MAX), Err(stale.into()));
+        assert_eq!(h.clone_subtree(node, id), Err(stale));
+        assert_eq!(h.clone_subtree(id, node), Err(stale));
+        assert_eq!(h.append(&HierarchyOf::new(), node), Err(stale));
+        assert_eq!(h.flatten(node, keep), Err(stale.into()));
+        assert_eq!(h.take_subtree(node).unwrap_err(), stale);
         assert_eq!(h.world(node), Err(stale));
         assert_eq!(h.is_dirty(node), Err(stale));
     }
@@ -246,7 +269,7 @@ fn long_script(seed: u64, steps: usize, quiet: &[u8]) {
         let mut kind = random.next() as u8 % KINDS;
         // What removes whole subtrees would keep the forest small; it gets its turn at times.
         let thinning = at % 1000 > 900;
-        if kind == 31 || !thinning && matches!(kind, 8 | 9) || quiet.contains(&kind) {
+        if kind == 31 || !thinning && matches!(kind, 8 | 9 | 39) || quiet.contains(&kind) {
             kind = [0, 6, 7, 22][random.below(4)];
         }
         let n = [(); 3].map(|()| random.next() as u32);
