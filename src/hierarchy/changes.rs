@@ -50,6 +50,9 @@ pub(super) struct Changes {
     summary: Vec<Version>,
     /// By row, where its block does not name the row: when it changed last; the default for never.
     rows: Vec<Version>,
+    /// A block, and rows in it that change in the current version and have yet to be written down: row after
+    /// row is noted, and only what all of them leave out of a block has to be written out.
+    open: (usize, u64),
     /// In order of removal; the front is dropped when there are too many.
     removed: VecDeque<(Version, NodeId)>,
     /// Of the last removal that has been dropped.
@@ -83,9 +86,29 @@ impl Changes {
         self.summary.resize(self.blocks.len().div_ceil(BITS), Version::default());
     }
 
-    /// What is recorded from now on is a new version.
+    /// What is recorded from now on, up to [`end`](Self::end), is a new version.
     pub(super) fn begin(&mut self) {
+        self.end();
         self.version.0 += 1;
+    }
+
+    /// All that changed has been recorded.
+    pub(super) fn end(&mut self) {
+        let (index, rows) = core::mem::take(&mut self.open);
+        if rows == 0 {
+            return;
+        }
+        let block = &mut self.blocks[index];
+        if block.version == self.version {
+            block.rows |= rows;
+            return;
+        }
+        let versions = &mut self.rows[BITS * index..];
+        for row in ones(block.rows & !rows) {
+            versions[row] = block.version;
+        }
+        *block = Block { version: self.version, rows };
+        self.summary[index / BITS] = self.version;
     }
 
     /// Notes that rows change.
@@ -112,22 +135,18 @@ impl Changes {
     }
 
     fn record_in(&mut self, index: usize, bits: u64) {
-        let block = &mut self.blocks[index];
-        if block.version == self.version {
-            block.rows |= bits;
-            return;
+        if index != self.open.0 {
+            self.end();
+            self.open.0 = index;
         }
-        for row in ones(block.rows & !bits) {
-            self.rows[BITS * index + row] = block.version;
-        }
-        *block = Block { version: self.version, rows: bits };
-        self.summary[index / BITS] = self.version;
+        self.open.1 |= bits;
     }
 
     /// Notes that a node is removed and its row becomes a hole. `slots` bounds what is remembered.
     pub(super) fn remove(&mut self, row: u32, id: NodeId, slots: usize) {
         self.begin();
         self.record(row..row + 1);
+        self.end();
         self.remember(id, slots);
     }
 
@@ -151,6 +170,7 @@ impl Changes {
 
     /// Moves the versions with their rows, and notes that all rows have other numbers now.
     pub(super) fn permute(&mut self, order: &Permutation) {
+        self.end();
         for (index, block) in self.blocks.iter().enumerate() {
             for row in ones(block.rows) {
                 self.rows[BITS * index + row] = block.version;
@@ -192,6 +212,7 @@ impl Changes {
         assert_eq!(self.blocks.len(), rows.div_ceil(BITS), "blocks");
         assert_eq!(self.summary.len(), self.blocks.len().div_ceil(BITS), "versions of the summary");
         assert!(self.sorted <= self.version, "sorted in the future");
+        assert_eq!(self.open.1, 0, "rows that are not written down");
         for (index, block) in self.blocks.iter().enumerate() {
             assert!(block.version <= self.version, "block {index} is ahead of its time");
             let named = ones(block.rows).last().map_or(0, |row| BITS * index + row + 1);

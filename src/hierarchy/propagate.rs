@@ -303,6 +303,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             self.sort(sweep);
             self.settle();
         }
+        self.changes.end();
         self.previous.settle(self.worlds.rows());
         Worlds { hierarchy: self }
     }
