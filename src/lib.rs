@@ -167,19 +167,25 @@ mod hierarchy;
 mod node_id;
 mod topology;
 mod transform;
+mod transform2;
 
-pub use accumulate::{Accumulate, Components, Geometry, Matrices};
+pub use accumulate::{Accumulate, Components, Components2, DComponents2, DMatrices2, Geometry, Matrices, Matrices2};
 pub use error::{
     Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotRotation, NotSibling, NotTracked,
     NotTrs, OutOfRange, ParentsCycle, ReparentError, SingularParent, StaleNode, TransformError, WorldError,
 };
 pub use glam;
 pub use hierarchy::{
-    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
-    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, Version, Worlds,
+    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, ComponentHierarchy2,
+    DComponentHierarchy2, DHierarchy2, Descendants, Hierarchy, Hierarchy2, HierarchyOf, Keep, Leaves, PostOrder,
+    RemovedNodes, Roots, Siblings, Space, Subtree, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};
+pub use transform2::{
+    DDecomposed2, DTransform2, Decomposed2, Transform2, ddecompose2, ddecompose2_with_hint, decompose2,
+    decompose2_with_hint,
+};
 
 /// The README's example, tested.
 #[cfg(doctest)]
