@@ -553,7 +553,10 @@ macro_rules! transform2 {
             #[doc(alias = "interpolate")]
             pub fn lerp(self, end: Self, t: $f) -> Self {
                 let from = self.rotation.widen();
-                let turn = f64::angle(end.rotation.widen() - from);
+                let turn = end.rotation.widen() - from;
+                // Half a turn in f32 is a little more than one in f64, and no reason to go the other way.
+                let is_short = <$f as Precision2>::angle(turn) == $f::narrow(turn);
+                let turn = if is_short { turn } else { f64::angle(turn) };
                 Self {
                     position: self.position.lerp(end.position, t),
                     rotation: <$f as Precision2>::angle(from + turn * t.widen()),

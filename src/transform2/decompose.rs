@@ -103,7 +103,8 @@ pub(crate) fn shear_under<P: Precision2>(rotation: P, m: DMat2) -> P {
 
 /// Rounds to a precision, to its largest finite number where that would overflow, and without -0.0.
 fn round<P: Precision2>(x: f64) -> P {
-    P::narrow(x.clamp(-P::MAX, P::MAX) + 0.0)
+    // What becomes zero only by rounding may be -0.0 as well.
+    P::narrow(P::narrow(x.clamp(-P::MAX, P::MAX)).widen() + 0.0)
 }
 
 macro_rules! decomposed2 {
@@ -133,7 +134,7 @@ macro_rules! decomposed2 {
         impl $Decomposed {
             pub(crate) fn new(factors: &Factors, position: $Vector) -> Self {
                 let scale = $Vector::new(round(factors.scale.x), round(factors.scale.y));
-                let rotation = <$f as Precision2>::angle(factors.rotation.to_angle());
+                let rotation = <$f as Precision2>::angle(factors.rotation.to_angle()) + 0.0;
                 Self { transform: $Transform::new(position, rotation, scale), shear: round(factors.shear) }
             }
 
