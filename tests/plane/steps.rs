@@ -69,16 +69,17 @@ fn angle(seed: u32) -> f64 {
     }
 }
 
-/// Uniform, uneven, mirrored, and at times flat.
+/// Uniform, uneven, mirrored in both ways, and at times flat.
 fn scale(seed: u32) -> DVec2 {
     let uneven = DVec2::new(part(seed, 7), part(seed, 13)).abs() * 2.0 + 0.3;
     match seed.rotate_left(13) % 20 {
         0..=5 => DVec2::ONE,
         6..=8 => DVec2::splat(uneven.x),
         9..=13 => uneven,
-        14 | 15 => uneven * DVec2::new(1.0, -1.0),
+        14 => uneven * DVec2::new(1.0, -1.0),
+        15 => uneven.x * DVec2::new(1.0, -1.0),
         16 => uneven * DVec2::new(-1.0, 1.0),
-        17 => -uneven,
+        17 => [-uneven, DVec2::new(-1.0, 1.0)][seed as usize % 2],
         18 => uneven * 1e3,
         _ => [DVec2::ZERO, uneven * DVec2::X, uneven * DVec2::Y][seed as usize % 3],
     }
