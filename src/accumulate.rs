@@ -12,6 +12,8 @@ mod space2;
 mod space3;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests2;
 
 pub use components::Components;
 pub use components2::{Components2, DComponents2};

@@ -86,8 +86,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`Space::World`] makes the world's linear part `Rot(q) * linear`. Under a parent that is a
     /// rotation or reflection times one factor that is a rotation of `r` too, and the scale keeps its
     /// bits; under any other it is exact all the same, and the node may hold shear afterwards. (With
-    /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised each
-    /// time, so that any number of calls leaves it one. Marks the node dirty. O(1), in world space
+    /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised, an angle
+    /// wrapped to (-π, π], each time, so that any number of calls leaves it one. Marks the node dirty. O(1), in world space
     /// O(depth).
     ///
     /// # Errors

@@ -195,3 +195,22 @@ fn depth_does_not_wear_an_angle_out() {
     let off = (DVec2::from_angle(20_000.0) - DVec2::from_angle(world.into())).length();
     assert!(off <= 10_000.0 * f64::from(f32::EPSILON), "{off:e}");
 }
+
+#[cfg(feature = "rayon")]
+#[test]
+fn many_threads_give_the_same_bits() {
+    fn compares<A: Kind>() {
+        let mut h = HierarchyOf::<A>::new();
+        let parents: Vec<_> = (0..60_000usize).map(|n| n.checked_sub(1).map(|n| n / 2)).collect();
+        let locals: Vec<_> = (0..60_000)
+            .map(|n| A::transform(DTransform2::new(at(f64::from(n % 7), 0.1), f64::from(n % 11), at(1.0, 0.99))))
+            .collect();
+        h.extend(None, &parents, &locals).unwrap();
+        let mut by_one = h.clone();
+        assert_eq!(h.update_parallel().rows(), by_one.update().rows());
+    }
+    compares::<posetree::Matrices2>();
+    compares::<posetree::Components2>();
+    compares::<posetree::DMatrices2>();
+    compares::<posetree::DComponents2>();
+}
