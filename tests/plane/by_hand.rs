@@ -127,7 +127,7 @@ macro_rules! each {
     )+};
 }
 mod each {
-    each!(refusals, any_finite_angle_is_a_rotation, aiming_mirrors, conversions);
+    each!(refusals, any_finite_angle_is_a_rotation, aiming_mirrors, conversions, poses_between_updates);
 }
 
 #[test]
@@ -213,4 +213,39 @@ fn many_threads_give_the_same_bits() {
     compares::<posetree::Components2>();
     compares::<posetree::DMatrices2>();
     compares::<posetree::DComponents2>();
+}
+
+/// `interpolated(t) = lerp(previous, world, t)`, the shorter way round, and no turn out of nothing.
+fn poses_between_updates<A: Kind>() {
+    let from = DTransform2::new(at(1.0, 2.0), 3.0, at(2.0, 0.5));
+    let to = DTransform2::new(at(3.0, 2.0), -3.0, at(1.0, 1.0));
+    let mut h = HierarchyOf::<A>::new();
+    h.track_previous(true);
+    let ids = [from, from.with_scale(DVec2::ZERO)].map(|start| h.add_root(A::transform(start)).unwrap());
+    h.update();
+    ids.iter().for_each(|&id| h.set_local(id, A::transform(to)).unwrap());
+    h.update();
+    for (id, start) in ids.into_iter().zip([from, from.with_scale(DVec2::ZERO).with_rotation(-3.0)]) {
+        for t in [0.25, 0.5, 0.75] {
+            let at_t = h.world_interpolated(id, A::scalar(t)).unwrap();
+            let wanted = A::wide_transform(A::transform(start)).lerp(A::wide_transform(A::transform(to)), t);
+            // A component grows out of nothing with the angle that it has; a matrix without extent has none.
+            let wanted = if A::MATRICES || id == ids[0] {
+                wanted
+            } else {
+                DTransform2 { rotation: from.lerp(to, t).rotation, ..wanted }
+            };
+            let got = A::wide_matrix_of(A::matrix_of_world(at_t));
+            near(
+                "between",
+                &got,
+                &M::trs(&wanted),
+                &M { x: at(3.0, 3.0), y: at(3.0, 3.0), t: at(3.0, 3.0) },
+                8.0 * A::EPS,
+            )
+            .unwrap();
+        }
+        assert_eq!(h.world_interpolated(id, A::scalar(1.0)).unwrap(), h.world(id).unwrap());
+        assert!(h.world_interpolated(id, A::scalar(f64::NAN)).is_err());
+    }
 }

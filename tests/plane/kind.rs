@@ -107,6 +107,8 @@ pub(crate) trait Kind: Geometry<Up = ()> {
     fn wide_transform(t: Self::Transform) -> DTransform2;
     fn wide_matrix_of(m: Self::Affine) -> M;
     fn shear(d: Self::Decomposed) -> f64;
+    fn scalar(t: f64) -> Self::Scalar;
+    fn matrix_of_world(world: Self::World) -> Self::Affine;
 
     /// What reading rounds by, with the model's own rounding.
     fn eps() -> f64 {
@@ -170,6 +172,14 @@ macro_rules! kind {
 
             fn wide_matrix_of(m: glam::$Affine) -> M {
                 M { x: m.matrix2.x_axis.into(), y: m.matrix2.y_axis.into(), t: m.translation.into() }
+            }
+
+            fn scalar(t: f64) -> $f {
+                t as $f
+            }
+
+            fn matrix_of_world(world: Self::World) -> glam::$Affine {
+                world.into()
             }
 
             fn shear(d: Self::Decomposed) -> f64 {
