@@ -6,7 +6,8 @@
 mod support;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
-use posetree::{Error, Keep};
+use posetree::glam::{DVec2, EulerRot};
+use posetree::{Accumulate, Components2, DComponents2, DMatrices2, DTransform2, Error, HierarchyOf, Keep, Matrices2};
 use std::time::Duration;
 use support::pair::{Edits, Moves, Pair};
 use support::shapes::{Dirty, Shape, humanoids, random, tree};
@@ -27,6 +28,7 @@ fn main() -> Result<(), Error> {
     propagate(c, &random("random_100k", 100_000).depth_first())?;
     propagate(c, &random("random_100k", 100_000).shuffled())?;
     propagate(c, &random("random_1m", 1_000_000))?;
+    planes(c, &random("random_100k", 100_000).depth_first())?;
     reparent(c, &random("random_1m", 1_000_000).rigid())?;
     criterion.final_summary();
     Ok(())
@@ -68,6 +70,41 @@ fn propagate(c: &mut Criterion, shape: &Shape) -> Result<(), Error> {
         pair.plain.update();
         pair.check("after the measurement");
     }
+    Ok(())
+}
+
+/// The tree's shadow on the XY plane, in each kind and precision. A frame is to set the roots and to update, which is
+/// then all sweep; compare with the case of all nodes dirty above, less what setting them takes.
+fn planes(c: &mut Criterion, shape: &Shape) -> Result<(), Error> {
+    let wide = |local: &posetree::Transform| {
+        let angle = local.rotation.to_euler(EulerRot::ZXY).0;
+        DTransform2::new(local.position.truncate().into(), angle.into(), DVec2::from(local.scale.truncate()))
+    };
+    let locals: Vec<_> = shape.locals[0].iter().map(wide).collect();
+    let single: Vec<_> = locals.iter().map(|local| local.as_transform2()).collect();
+    plane::<Matrices2>(c, shape, "matrices2", &single)?;
+    plane::<Components2>(c, shape, "components2", &single)?;
+    plane::<DMatrices2>(c, shape, "dmatrices2", &locals)?;
+    plane::<DComponents2>(c, shape, "dcomponents2", &locals)
+}
+
+fn plane<A: Accumulate>(c: &mut Criterion, shape: &Shape, name: &str, locals: &[A::Transform]) -> Result<(), Error> {
+    let mut hierarchy = HierarchyOf::<A>::new();
+    hierarchy.extend(None, &shape.parents, locals)?;
+    hierarchy.optimize();
+    let roots: Vec<_> = hierarchy.roots().collect();
+    let held: Vec<_> = shape.parents.iter().zip(locals).filter(|(parent, _)| parent.is_none()).collect();
+    let mut group = c.benchmark_group(format!("propagate/{}/plane", shape.name));
+    group.sampling_mode(SamplingMode::Flat).throughput(Throughput::Elements(shape.len() as u64));
+    group.bench_function(BenchmarkId::from_parameter(name), |b| {
+        b.iter(|| {
+            for (&root, (_, local)) in roots.iter().zip(&held) {
+                hierarchy.set_local(root, **local).expect("every id is live");
+            }
+            hierarchy.update().rows().len()
+        });
+    });
+    group.finish();
     Ok(())
 }
 

@@ -1,18 +1,25 @@
 //! How the world pose of a child follows from its parent's: the seam between structure and mathematics.
 
 mod components;
+mod components2;
 pub(crate) mod geometry;
 #[cfg(test)]
 pub(crate) mod hash;
 mod matrices;
-mod rank;
+mod matrices2;
+pub(crate) mod rank;
+mod space2;
 mod space3;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests2;
 
 pub use components::Components;
+pub use components2::{Components2, DComponents2};
 pub use geometry::Geometry;
 pub use matrices::Matrices;
+pub use matrices2::{DMatrices2, Matrices2};
 
 use crate::{NonFinite, NotRotation};
 use core::{fmt::Debug, ops::Range};
@@ -23,7 +30,8 @@ mod sealed {
 }
 pub(crate) use sealed::Sealed;
 
-/// A way to accumulate poses from the root down. Implemented by [`Matrices`] and [`Components`].
+/// A way to accumulate poses from the root down. Implemented by [`Matrices`] and [`Components`], and in two
+/// dimensions by [`Matrices2`], [`Components2`], [`DMatrices2`] and [`DComponents2`].
 ///
 /// Topology, row order, dirty marks, propagation and change tracking know a pose only through this
 /// trait. It is sealed: its methods are the crate's own and may change.

@@ -18,7 +18,7 @@ pub struct StaleNode {
 #[error("a number is infinite or NaN; pass finite numbers")]
 pub struct NonFinite;
 
-/// A quaternion is not a rotation.
+/// A quaternion is not a rotation. In two dimensions any finite angle is one.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("a quaternion of length {length} is not a rotation; normalize it first")]
 pub struct NotRotation {

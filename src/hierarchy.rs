@@ -26,7 +26,7 @@ pub use space::Space;
 pub use subtree::{Subtree, SubtreeRefused};
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 
-use crate::accumulate::{Accumulate, Components, Matrices, Own};
+use crate::accumulate::{Accumulate, Components, Components2, DComponents2, DMatrices2, Matrices, Matrices2, Own};
 use crate::topology::{NONE, Topology};
 use crate::{NodeId, StaleNode};
 use changes::Changes;
@@ -49,9 +49,73 @@ pub type Hierarchy = HierarchyOf<Matrices>;
 /// the mathematics.
 pub type ComponentHierarchy = HierarchyOf<Components>;
 
+/// A forest of nodes in two dimensions, whose worlds are products of matrices.
+///
+/// Every door of [`HierarchyOf`], with [`Vec2`](glam::Vec2) for vectors, an angle in radians for rotations,
+/// [`Affine2`](glam::Affine2) for matrices and [`Transform2`](crate::Transform2) for local values. See
+/// [`Matrices2`] for rows and skinning.
+///
+/// ```
+/// use posetree::{Hierarchy2, Keep, Transform2, glam::Vec2};
+/// let mut h = Hierarchy2::new();
+/// let hand = h.add_root(Transform2::new(Vec2::X, std::f32::consts::FRAC_PI_2, Vec2::ONE))?;
+/// let cup = h.add_root(Transform2::from_position(Vec2::new(1.0, 2.0)))?;
+/// h.reparent(cup, hand, Keep::World)?;
+/// assert!(h.position(cup)?.abs_diff_eq(2.0 * Vec2::X, 1e-6));
+/// h.set_rotation(hand, 0.0)?;
+/// assert!(h.world_position(cup)?.abs_diff_eq(Vec2::new(3.0, 0.0), 1e-6));
+/// # Ok::<(), posetree::Error>(())
+/// ```
+#[doc(alias = "Node2D")]
+pub type Hierarchy2 = HierarchyOf<Matrices2>;
+
+/// A forest of nodes in two dimensions, whose worlds are positions, angles and scales accumulated one by
+/// one. As [`Hierarchy2`] otherwise.
+///
+/// ```
+/// use posetree::{ComponentHierarchy2, Transform2, glam::Vec2};
+/// let mut h = ComponentHierarchy2::new();
+/// let root = h.add_root(Transform2::new(Vec2::ZERO, 3.0, Vec2::new(4.0, 1.0)))?;
+/// let child = h.add_child(root, Transform2::new(Vec2::ZERO, 3.0, Vec2::ONE))?;
+/// assert_eq!(h.world_scale(child)?, Vec2::new(4.0, 1.0));
+/// assert!((h.world_rotation(child)? - (6.0 - std::f32::consts::TAU)).abs() < 1e-6);
+/// # Ok::<(), posetree::Error>(())
+/// ```
+pub type ComponentHierarchy2 = HierarchyOf<Components2>;
+
+/// [`Hierarchy2`] in float64: for maps and plans whose coordinates are large against what must be told
+/// apart.
+///
+/// Inverses are solved for in float64 too, which has no further digits here: bounds that are in units of
+/// float32's ε otherwise are some times larger, in units of float64's. A solved local value obeys
+/// `|P local - W| ≤ 8 ε |P||local|`.
+///
+/// ```
+/// use posetree::{DHierarchy2, DTransform2, glam::DVec2};
+/// let mut h = DHierarchy2::new();
+/// let city = h.add_root(DTransform2::from_position(DVec2::new(4e6, 5e6)))?;
+/// let nail = h.add_child(city, DTransform2::from_position(DVec2::new(0.125, 1e-6)))?;
+/// assert!((h.world_position(nail)? - DVec2::new(4e6, 5e6)).abs_diff_eq(DVec2::new(0.125, 1e-6), 1e-9));
+/// # Ok::<(), posetree::Error>(())
+/// ```
+pub type DHierarchy2 = HierarchyOf<DMatrices2>;
+
+/// [`ComponentHierarchy2`] in float64.
+///
+/// ```
+/// use posetree::{DComponentHierarchy2, DTransform2, glam::DVec2};
+/// let mut h = DComponentHierarchy2::new();
+/// let root = h.add_root(DTransform2::from_scale(DVec2::new(4.0, 1.0)))?;
+/// let child = h.add_child(root, DTransform2::from_position(DVec2::new(1e9, 1.0)))?;
+/// assert_eq!(h.world(child)?.position, DVec2::new(4e9, 1.0));
+/// # Ok::<(), posetree::Error>(())
+/// ```
+pub type DComponentHierarchy2 = HierarchyOf<DComponents2>;
+
 /// A forest of nodes, each with a local pose in its parent's space and a cached world pose.
 ///
-/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate.
+/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate, or in two dimensions
+/// [`Hierarchy2`] or [`ComponentHierarchy2`].
 ///
 /// - **Reads are never stale.** A getter on `&self` is right at once after any edit: while something
 ///   is dirty it multiplies down the path from the topmost dirty ancestor, which costs O(depth);

@@ -39,6 +39,22 @@
 //! # Ok::<(), posetree::Error>(())
 //! ```
 //!
+//! In two dimensions +X is right and forward, +Y is up, and a rotation is an angle in radians, from X towards Y:
+//! counterclockwise where Y points up. An angle stays as it is set, and what turns a node wraps it to (-π, π].
+//!
+//! ```
+//! use posetree::{Hierarchy2, Transform2, glam::{Affine2, Vec2}};
+//! let mut h = Hierarchy2::new();
+//! let local = Transform2::new(Vec2::new(3.0, 1.0), 0.5, Vec2::new(2.0, 1.0));
+//! let root = h.add_root(local)?;
+//! let t = Affine2::from_translation(local.position);
+//! let r = Affine2::from_angle(local.rotation);
+//! let s = Affine2::from_scale(local.scale);
+//! assert!(h.world(root)?.abs_diff_eq(t * r * s, 1e-6));
+//! assert!(h.world_forward(root)?.abs_diff_eq(Vec2::new(0.5_f32.cos(), 0.5_f32.sin()), 1e-6));
+//! # Ok::<(), posetree::Error>(())
+//! ```
+//!
 //! # Two ways to accumulate
 //!
 //! [`Hierarchy`] multiplies matrices, as most engines and formats do: exact under any parent, and a child under a parent
@@ -60,7 +76,8 @@
 //! # Ok::<(), posetree::Error>(())
 //! ```
 //!
-//! Code over both is generic over [`Geometry`].
+//! Code over both is generic over [`Geometry`]. Both come in two dimensions too, in single and double precision:
+//! [`Hierarchy2`], [`ComponentHierarchy2`], [`DHierarchy2`], [`DComponentHierarchy2`].
 //!
 //! # Freshness
 //!
@@ -124,7 +141,7 @@
 //! | setters of local values | O(1) |
 //! | `world` and what reads it | two loads while nothing is dirty, else O(depth) |
 //! | `world_inverse`, `world_to_local_*`, normals, `is_mirrored` | O(depth), to see flat nodes that rounding hides |
-//! | world setters, `Space::World`, `look_at`, `transform_between` | O(depth) |
+//! | world setters, `Space::World`, `look_at`, `aim_at`, `transform_between` | O(depth) |
 //! | `add_root`, `add_child`, `insert_before` | O(1), amortised |
 //! | `extend` | O(entries), amortised |
 //! | `clone_subtree`, `append` | O(copied), amortised |
@@ -172,8 +189,9 @@ mod node_id;
 pub mod node_map;
 mod topology;
 mod transform;
+mod transform2;
 
-pub use accumulate::{Accumulate, Components, Geometry, Matrices};
+pub use accumulate::{Accumulate, Components, Components2, DComponents2, DMatrices2, Geometry, Matrices, Matrices2};
 pub use error::{
     Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved, NotRotation, NotSibling,
     NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode,
@@ -181,13 +199,17 @@ pub use error::{
 };
 pub use glam;
 pub use hierarchy::{
-    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
-    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused,
-    Version, Worlds,
+    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, ComponentHierarchy2,
+    DComponentHierarchy2, DHierarchy2, Descendants, Hierarchy, Hierarchy2, HierarchyOf, Keep, Leaves, PostOrder,
+    RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use node_map::NodeMap;
 pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};
+pub use transform2::{
+    DDecomposed2, DTransform2, Decomposed2, Transform2, ddecompose2, ddecompose2_with_hint, decompose2,
+    decompose2_with_hint,
+};
 
 /// The README's example, tested.
 #[cfg(doctest)]

@@ -1,7 +1,9 @@
 //! The seam of the doors that speak of vectors, rotations and matrices.
 
 mod components;
+mod components2;
 mod matrices;
+mod matrices2;
 
 use super::{Accumulate, Chain, Misfit, Own};
 use crate::{NonFinite, NotRotation};
@@ -18,6 +20,7 @@ pub trait Shared {
     type Affine: Copy;
     type Transform: Copy;
     type Decomposed: Copy;
+    type Up: Copy;
     type Wide: Copy;
     /// The matrix that goes to a skinning shader.
     type Skin: Copy;
@@ -28,6 +31,7 @@ pub trait Shared {
     const UP: i8 = 2;
 
     fn check_vector(v: Self::Vector) -> Result<Self::Vector, NonFinite>;
+    fn check_up(up: Self::Up) -> Result<Self::Up, NonFinite>;
     fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: Self::Rotation) -> Result<Self::Rotation, E>;
     fn position(t: &Self::Transform) -> Self::Vector;
     fn rotation(t: &Self::Transform) -> Self::Rotation;
@@ -51,7 +55,7 @@ pub trait Shared {
 }
 
 /// What the doors that speak of vectors, rotations and matrices need of an [`Accumulate`]. Implemented
-/// by [`Matrices`](crate::Matrices) and [`Components`](crate::Components).
+/// by [`Matrices`](crate::Matrices), [`Components`](crate::Components) and their twins in two dimensions.
 ///
 /// The bound for code over both kinds of hierarchy; sealed, and its items are the crate's own.
 ///
@@ -68,6 +72,8 @@ pub trait Shared {
 /// ```
 // All poses and arguments that come in are finite.
 pub trait Geometry: Accumulate {
+    /// What aiming needs besides a target: a direction in space, nothing in the plane.
+    type Up: Copy;
     #[doc(hidden)]
     type Shared: Shared<
             Vector = Self::Vector,
@@ -75,6 +81,7 @@ pub trait Geometry: Accumulate {
             Affine = Self::Affine,
             Transform = Self::Transform,
             Decomposed = Self::Decomposed,
+            Up = Self::Up,
         >;
 
     // The own value.
@@ -128,7 +135,7 @@ pub trait Geometry: Accumulate {
         about: Option<Self::Vector>,
     ) -> Result<Own<Self>, Misfit>;
     #[doc(hidden)]
-    fn aimed(parent: &Chain<Self>, own: &Own<Self>, at: Self::Vector, up: Self::Vector) -> Result<Own<Self>, Misfit>;
+    fn aimed(parent: &Chain<Self>, own: &Own<Self>, at: Self::Vector, up: Self::Up) -> Result<Own<Self>, Misfit>;
 
     // The own value from wanted world values.
     #[doc(hidden)]

@@ -22,10 +22,18 @@ pub(crate) fn is_rank_deficient(m: DMat3) -> bool {
 }
 
 /// A power of two that brings `size` near one; exact for every normal and subnormal float64.
-fn power_of_two_near_reciprocal(size: f64) -> f64 {
+pub(crate) fn power_of_two_near_reciprocal(size: f64) -> f64 {
     let exponent = ((size.to_bits() >> 52) & 0x7ff) as i64 - 1023;
     let clamped = (-exponent).clamp(-1022, 1023);
     f64::from_bits(((clamped + 1023) as u64) << 52)
+}
+
+/// `a * b - c * d`, within two roundings of itself however much cancels: where it does, the difference of
+/// the rounded products is exact, and their rounding errors complete it. Zero if and only if it is zero, as
+/// long as the errors do not underflow.
+pub(crate) fn difference_of_products(a: f64, b: f64, c: f64, d: f64) -> f64 {
+    let ((high, low), (other_high, other_low)) = (two_product(a, b), two_product(c, d));
+    (high - other_high) + (low - other_low)
 }
 
 /// A sum of float64 numbers that is the exact value; at most six products of four terms each.
@@ -105,6 +113,23 @@ mod tests {
                 scaled([m[2], m[5], m[8]], shift[2]),
             );
             prop_assert_eq!(is_rank_deficient(matrix), det == 0);
+        }
+
+        /// Products of up to 105 bits, and differences down to their last one.
+        #[test]
+        fn differences_of_products(
+            [a, b, c] in prop::array::uniform3(-(1i64 << 52)..1i64 << 52), off in -3i128..=3, near in any::<bool>(),
+        ) {
+            // A fourth number that makes the products nearly equal, or any.
+            let near = if near && c != 0 { i128::from(a) * i128::from(b) / i128::from(c) + off } else { i128::MAX };
+            let d = if near.unsigned_abs() < 1 << 53 { near as i64 } else { a ^ b };
+            let exact = i128::from(a) * i128::from(b) - i128::from(c) * i128::from(d);
+            let [a, b, c, d] = [a, b, c, d].map(|x| x as f64);
+            let got = difference_of_products(a, b, c, d);
+            prop_assert_eq!(got == 0.0, exact == 0);
+            // Two roundings; the exact value rounds once itself on its way to f64.
+            let off = (got - exact as f64).abs();
+            prop_assert!(off <= 1.5 * f64::EPSILON * got.abs(), "{} is not {}", got, exact);
         }
 
         /// A third column that is an exact sum of the others, with digits far below their own.

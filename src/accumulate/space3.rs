@@ -304,6 +304,7 @@ impl Shared for Space3 {
     type Affine = Affine3A;
     type Transform = Transform;
     type Decomposed = Decomposed;
+    type Up = Vec3;
     type Wide = DAffine3;
     type Skin = Mat4;
 
@@ -311,6 +312,10 @@ impl Shared for Space3 {
 
     fn check_vector(v: Vec3) -> Result<Vec3, NonFinite> {
         if v.is_finite() { Ok(v) } else { Err(NonFinite) }
+    }
+
+    fn check_up(up: Vec3) -> Result<Vec3, NonFinite> {
+        Self::check_vector(up)
     }
 
     fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: Quat) -> Result<Quat, E> {

@@ -86,8 +86,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`Space::World`] makes the world's linear part `Rot(q) * linear`. Under a parent that is a
     /// rotation or reflection times one factor that is a rotation of `r` too, and the scale keeps its
     /// bits; under any other it is exact all the same, and the node may hold shear afterwards. (With
-    /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised each
-    /// time, so that any number of calls leaves it one. Marks the node dirty. O(1), in world space
+    /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised, an angle
+    /// wrapped to (-π, π], each time, so that any number of calls leaves it one. Marks the node dirty. O(1), in world space
     /// O(depth).
     ///
     /// # Errors
@@ -162,8 +162,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// Turns a node so that the world ray from its position along the image of its -Z axis passes
     /// through a world point, with its +Y axis as near to the world direction `world_up` as that leaves.
     ///
-    /// Position, scale and shear stay. With [`Matrices`](crate::Matrices) it aims in the parent's space,
-    /// where target and up are mapped to, so that the ray is right under rotated, scaled, mirrored and
+    /// In two dimensions, where there is no up to choose, it is [`aim_at`](Self::aim_at). Position, scale
+    /// and shear stay. With [`Matrices`](crate::Matrices) it aims in the parent's space, where target and up are mapped to, so that the ray is right under rotated, scaled, mirrored and
     /// sheared parents; with [`Components`](crate::Components)
     /// `r = r_p⁻¹ lookRotation(target - world_position)`. Marks the node dirty. O(depth).
     ///
@@ -186,10 +186,10 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     #[doc(alias = "lookAt")]
     #[doc(alias = "aim")]
-    pub fn look_at(&mut self, id: NodeId, target: A::Vector, world_up: A::Vector) -> Result<(), WorldError> {
+    pub fn look_at(&mut self, id: NodeId, target: A::Vector, world_up: A::Up) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let target = A::Shared::check_vector(target)?;
-        let up = A::Shared::check_vector(world_up)?;
+        let up = A::Shared::check_up(world_up)?;
         // Where nodes above lie far out and back, reading is off by more than the sizes in float64 show.
         if target == self.world_position(id)? {
             return Err(Degenerate.into());
@@ -210,5 +210,36 @@ impl<A: Geometry> HierarchyOf<A> {
         } else {
             Err(crate::NonFinite.into())
         })
+    }
+}
+
+impl<A: Geometry<Up = ()>> HierarchyOf<A> {
+    /// Turns a node of two dimensions so that the world ray from its position along the image of its +X
+    /// axis passes through a world point.
+    ///
+    /// Position, scale and shear stay; a node mirrored along X is turned the other way about, because it is
+    /// the image that aims. With matrices it aims in the parent's space, to which the target is mapped, so
+    /// that the ray is right under rotated, scaled, mirrored and sheared parents; with components
+    /// `r = angle(target - world_position) - r_p`. The angle is in (-π, π]. Marks the node dirty. O(depth).
+    ///
+    /// # Errors
+    /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite); [`Degenerate`] if the target is on
+    /// the node, or its X axis is scaled to nothing; [`SingularParent`](crate::SingularParent); nothing
+    /// changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy2, Transform2, glam::Vec2};
+    /// let mut h = Hierarchy2::new();
+    /// let tank = h.add_root(Transform2::new(Vec2::Y, 0.3, Vec2::new(3.0, 1.0)))?;
+    /// let turret = h.add_child(tank, Transform2::from_position(Vec2::X))?;
+    /// h.aim_at(turret, Vec2::new(0.0, -5.0))?;
+    /// let ray = (Vec2::new(0.0, -5.0) - h.world_position(turret)?).normalize();
+    /// assert!(h.world_forward(turret)?.abs_diff_eq(ray, 1e-6));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "look_at")]
+    #[doc(alias = "lookAt")]
+    pub fn aim_at(&mut self, id: NodeId, target: A::Vector) -> Result<(), WorldError> {
+        self.look_at(id, target, ())
     }
 }

@@ -112,8 +112,8 @@ impl<A: Geometry> HierarchyOf<A> {
         Ok(A::Shared::scale(&A::Shared::parts(&self.world_decomposed(id)?)))
     }
 
-    /// The unit world direction in which the node's -Z axis points: its true image, sheared and
-    /// mirrored as everything in the node is. Cost as [`world`](Self::world).
+    /// The unit world direction in which the node's -Z axis points, in two dimensions its +X axis: the true
+    /// image, sheared and mirrored as everything in the node is. Cost as [`world`](Self::world).
     ///
     /// # Errors
     /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// Both kinds of hierarchy, as the tests see them.
 pub(crate) trait Kind:
-    Geometry<Transform = Transform, Vector = Vec3, Rotation = Quat, Affine = Affine3A, Decomposed = Decomposed>
+    Geometry<Transform = Transform, Vector = Vec3, Rotation = Quat, Affine = Affine3A, Decomposed = Decomposed, Up = Vec3>
 {
     /// World pose of a child, in float64, written down from its definition.
     fn below(parent: &Pose, local: &Pose) -> Pose;

@@ -8,6 +8,7 @@ use crate::{Decomposed, NonFinite, Transform};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 
 impl Geometry for Components {
+    type Up = Vec3;
     type Shared = Space3;
 
     fn put_position(position: Vec3, transform: &mut Transform, local: &mut Transform) {

@@ -16,6 +16,7 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
 const CONFORMAL: f64 = 2.0 * TRS_TOLERANCE as f64;
 
 impl Geometry for Matrices {
+    type Up = Vec3;
     type Shared = Space3;
 
     fn put_position(position: Vec3, transform: &mut Transform, local: &mut Rows) {

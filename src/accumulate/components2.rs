@@ -1,0 +1,154 @@
+//! Worlds of the plane as positions, angles and scales, each accumulated by itself.
+
+use super::space2::{self, for_each_precision, position_misfit, scale_misfit};
+use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
+use crate::transform2::decompose::direction;
+use crate::transform2::precision::{Precision2, Widen};
+use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
+use core::ops::Range;
+use glam::{Affine2, DAffine2, DVec2, Vec2};
+
+macro_rules! components2 {
+    (
+        $f:ident: $Matrices:ident, $Components:ident, $Space:ident, $Vector:ident, $Affine:ident,
+        $Transform:ident, $Decomposed:ident, $Mat4:ident, $as_mat4:ident
+    ) => {
+        #[doc = concat!("World poses are [`", stringify!($Transform), "`]s: `world = parent_world.combine(local)`, part by part.")]
+        ///
+        /// Never shears: a parent's scale factors act along the child's own axes. The angle of a child's world is
+        /// wrapped to (-π, π] at every level, so that depth does not wear it out; a root's is as it was set.
+        ///
+        #[doc = concat!("A row of [`Worlds::rows`](crate::Worlds::rows) is a [`", stringify!($Transform), "`]. A product takes a sine and a cosine.")]
+        ///
+        /// ```
+        #[doc = concat!("use posetree::{HierarchyOf, ", stringify!($Components), ", ", stringify!($Transform), ", glam::", stringify!($Vector), "};")]
+        #[doc = concat!("let mut h = HierarchyOf::<", stringify!($Components), ">::new();")]
+        #[doc = concat!("let wide = h.add_root(", stringify!($Transform), "::from_scale(", stringify!($Vector), "::new(4.0, 1.0)))?;")]
+        #[doc = concat!("let turned = h.add_child(wide, ", stringify!($Transform), "::from_rotation(0.7))?;")]
+        #[doc = concat!("assert_eq!(h.world(turned)?.scale, ", stringify!($Vector), "::new(4.0, 1.0));")]
+        /// # Ok::<(), posetree::Error>(())
+        /// ```
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $Components;
+
+        impl Sealed for $Components {}
+
+        impl Accumulate for $Components {
+            type Scalar = $f;
+            type Vector = $Vector;
+            type Rotation = $f;
+            type Affine = $Affine;
+            type Transform = $Transform;
+            type Decomposed = $Decomposed;
+            type World = $Transform;
+            type Row = $Transform;
+            type Wide = DTransform2;
+
+            const HOLE: $Transform = $Transform::new($Vector::ZERO, 0.0, $Vector::ZERO);
+            const WIDE_IDENTITY: DTransform2 = DTransform2::IDENTITY;
+            /// Rotations commute, but an uneven scale does not commute with them.
+            const ASSOCIATIVE: bool = false;
+
+            fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
+                if transform.is_finite() { Ok(()) } else { Err(NonFinite.into()) }
+            }
+
+            fn is_finite(local: &$Transform) -> bool {
+                local.is_finite()
+            }
+
+            #[inline]
+            fn local_of(transform: &$Transform) -> $Transform {
+                *transform
+            }
+
+            fn root(local: &$Transform) -> $Transform {
+                *local
+            }
+
+            #[inline]
+            fn product(parent: &$Transform, local: &$Transform) -> $Transform {
+                let rotation = <$f as Precision2>::angle(parent.rotation.widen() + local.rotation.widen());
+                $Transform { rotation, ..parent.combine(*local) }
+            }
+
+            #[inline(never)]
+            fn sweep(parents: &[u32], locals: &[$Transform], worlds: &mut [$Transform], rows: Range<usize>) {
+                super::sweep_rows::<Self>(parents, locals, worlds, rows);
+            }
+
+            #[inline(never)]
+            fn sweep_bits(parents: &[u32], locals: &[$Transform], worlds: &mut [$Transform], start: usize, rows: u64) {
+                super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
+            }
+
+            #[cfg(feature = "rayon")]
+            #[inline(never)]
+            fn sweep_piece(
+                parents: &[u32],
+                locals: &[$Transform],
+                worlds: &mut [$Transform],
+                start: u32,
+                above: &[(u32, $Transform)],
+            ) {
+                super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+            }
+
+            fn world(row: &$Transform) -> $Transform {
+                *row
+            }
+
+            fn widen(local: &$Transform) -> DTransform2 {
+                DTransform2::new(local.position.widen(), local.rotation.widen(), local.scale.widen())
+            }
+
+            fn wide_product(parent: &DTransform2, child: &DTransform2) -> DTransform2 {
+                DTransform2 { rotation: f64::angle(parent.rotation + child.rotation), ..parent.combine(*child) }
+            }
+
+            fn is_flat(own: &Own<Self>) -> bool {
+                own.transform.scale.cmpeq($Vector::ZERO).any()
+            }
+
+            fn is_conformal(own: &Own<Self>) -> bool {
+                space2::is_uniform::<$f>(own.transform.scale)
+            }
+
+            fn solve(parent: &Chain<Self>, wanted: &DTransform2, _: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
+                Ok(Own::trs($Transform {
+                    position: solve_position::<$f>(&parent.wide, wanted.position)?,
+                    rotation: <$f as Precision2>::angle(wanted.rotation - parent.wide.rotation),
+                    scale: solve_scale::<$f>(&parent.wide, wanted.scale)?,
+                }))
+            }
+        }
+    };
+}
+for_each_precision!(components2);
+
+/// The own position whose world position is `wanted`.
+pub(super) fn solve_position<P: Precision2>(parent: &DTransform2, wanted: DVec2) -> Result<P::Vector, Misfit> {
+    placed::<P>(parent, unturned(parent, wanted - parent.position) / parent.scale, wanted)
+}
+
+/// The own position that is off `from` by `by` in the world.
+pub(super) fn solve_offset<P: Precision2>(parent: &DTransform2, from: DVec2, by: DVec2) -> Result<P::Vector, Misfit> {
+    placed::<P>(parent, from + unturned(parent, by) / parent.scale, parent.transform_point(from) + by)
+}
+
+fn unturned(parent: &DTransform2, v: DVec2) -> DVec2 {
+    direction(-parent.rotation).rotate(v)
+}
+
+fn placed<P: Precision2>(parent: &DTransform2, position: DVec2, wanted: DVec2) -> Result<P::Vector, Misfit> {
+    let position = P::Vector::narrow(position);
+    let misfit = position_misfit::<P>(parent.transform_point(position.widen()), wanted, parent.position);
+    if fits(misfit) && position.widen().is_finite() { Ok(position) } else { Err(Misfit::Singular(misfit as f32)) }
+}
+
+/// The own scale whose world scale is `wanted`.
+pub(super) fn solve_scale<P: Precision2>(parent: &DTransform2, wanted: DVec2) -> Result<P::Vector, Misfit> {
+    let scale = P::Vector::narrow(wanted / parent.scale);
+    let misfit = scale_misfit::<P>(parent.scale * scale.widen(), wanted);
+    if fits(misfit) && scale.widen().is_finite() { Ok(scale) } else { Err(Misfit::Singular(misfit as f32)) }
+}
