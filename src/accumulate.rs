@@ -5,14 +5,13 @@ pub(crate) mod geometry;
 #[cfg(test)]
 pub(crate) mod hash;
 mod matrices;
-mod rank;
 mod space3;
 #[cfg(test)]
 mod tests;
 
-pub use components::Components;
+pub use components::{Components, DComponents};
 pub use geometry::Geometry;
-pub use matrices::Matrices;
+pub use matrices::{DMatrices, Matrices};
 
 use crate::{NonFinite, NotRotation};
 use core::{fmt::Debug, ops::Range};
@@ -23,7 +22,8 @@ mod sealed {
 }
 pub(crate) use sealed::Sealed;
 
-/// A way to accumulate poses from the root down. Implemented by [`Matrices`] and [`Components`].
+/// A way to accumulate poses from the root down. Implemented by [`Matrices`] and [`Components`], and
+/// in double precision by [`DMatrices`] and [`DComponents`].
 ///
 /// Topology, row order, dirty marks, propagation and change tracking know a pose only through this
 /// trait. It is sealed: its methods are the crate's own and may change.

@@ -173,7 +173,7 @@ pub mod node_map;
 mod topology;
 mod transform;
 
-pub use accumulate::{Accumulate, Components, Geometry, Matrices};
+pub use accumulate::{Accumulate, Components, DComponents, DMatrices, Geometry, Matrices};
 pub use error::{
     Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved, NotRotation, NotSibling,
     NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode,
@@ -181,13 +181,15 @@ pub use error::{
 };
 pub use glam;
 pub use hierarchy::{
-    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
-    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused,
-    Version, Worlds,
+    Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, DComponentHierarchy, DHierarchy,
+    Descendants, Hierarchy, HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree,
+    SubtreeNodes, SubtreeRefused, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use node_map::NodeMap;
-pub use transform::{Decomposed, Transform, decompose, decompose_with_hint};
+pub use transform::{
+    DDecomposed, DTransform, Decomposed, Transform, ddecompose, ddecompose_with_hint, decompose, decompose_with_hint,
+};
 
 /// The README's example, tested.
 #[cfg(doctest)]
