@@ -60,14 +60,18 @@ fn product_single(parent: &Rows<f32>, local: &Rows<f32>) -> Rows<f32> {
     })
 }
 
-/// Plain numbers: a vector of two lanes is what the compiler makes of each pair.
+/// Written out, because then every two neighbours become one vector of two lanes, without a scalar among them.
 #[inline]
-fn product_double(parent: &Rows<f64>, local: &Rows<f64>) -> Rows<f64> {
-    let [x, y, z] = local;
-    parent.map(|[a, b, c, d]| {
-        let last = [0.0, 0.0, 0.0, d];
-        core::array::from_fn(|i| x[i] * a + y[i] * b + z[i] * c + last[i])
-    })
+fn product_double(parent: &Rows<f64>, [x, y, z]: &Rows<f64>) -> Rows<f64> {
+    let row = |[a, b, c, d]: [f64; 4]| {
+        [
+            x[0] * a + y[0] * b + z[0] * c + 0.0,
+            x[1] * a + y[1] * b + z[1] * c + 0.0,
+            x[2] * a + y[2] * b + z[2] * c + 0.0,
+            x[3] * a + y[3] * b + z[3] * c + d,
+        ]
+    };
+    [row(parent[0]), row(parent[1]), row(parent[2])]
 }
 
 /// Writes the accumulation of one precision.
