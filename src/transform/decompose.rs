@@ -28,14 +28,14 @@
 //!
 //! # Why rounding does no harm
 //!
-//! Columns are measured in units of a power of two near their largest element, so no square over- or underflows and
-//! no digit changes. One subtraction leaves a rest that is at right angles only up to a few 2⁻⁵³ of the *column*,
-//! which may be as large as the rest itself. Each column is therefore projected twice: the second time, the error is
-//! a few 2⁻⁵³ of the *rest* ("twice is enough", Kahan's remark in Parlett, *The Symmetric Eigenvalue Problem*, 6.9).
+//! Columns are measured in units of their largest element, so no square over- or underflows. One subtraction leaves
+//! a rest that is at right angles only up to a few 2⁻⁵³ of the *column*, which may be as large as the rest itself.
+//! Each column is therefore projected twice: the second time, the error is a few 2⁻⁵³ of the *rest* ("twice is
+//! enough", Kahan's remark in Parlett, *The Symmetric Eigenvalue Problem*, 6.9).
 //!
 //! This needs a rest that is not itself all error. Where a rest of at most 2⁻⁴⁸ of its column, 32 roundings, comes
-//! out, it is mostly that: a column that is an exact multiple of another one would get a scale of a few 2⁻⁵³. Such a
-//! rest is thrown away and found anew, without subtracting what is nearly equal:
+//! out, it is mostly that: a column that is an exact multiple of another one would get a scale of a few 2⁻⁵³. Such
+//! a rest is thrown away and found anew, without subtracting what is nearly equal:
 //! - with one axis known, of column `a`, it is `(a × c) × a / |a|²`;
 //! - with two, of columns `a` and `b`, it is `det(a, b, c) / (U_aa U_bb)` times `q_a × q_b`.
 //!
@@ -55,7 +55,8 @@
 //! below `f32::MIN_POSITIVE`.
 //!
 //! **In f64** the work itself rounds as coarsely, `u = f64::EPSILON / 2`, and each step counts:
-//! - `6u |c|`: two projections on two axes, a product and a difference each, the second one of small numbers;
+//! - `6u |c|`: the division by the largest element, and two projections on two axes, a product and a difference each,
+//!   the second one of small numbers;
 //! - `8u |c|`: a component of the quaternion is an element of R over four times the largest component, which is at
 //!   least a half: 3 u with the root and the sum, and 1 u when it is normalised, each turning by twice as much;
 //! - `6u |c|`: normalising it again (1 u, twice) and its matrix, of which an element is two products and a sum, of
@@ -91,16 +92,14 @@ pub(crate) struct Factors {
 /// `f64::MAX` has an infinite scale.
 pub(crate) fn decompose_linear(m: DMat3, hint: DVec3) -> Factors {
     let mut axes: [Option<DVec3>; 3] = [None; 3];
-    // U, each column in its own unit: 1 / units[j].
-    let (mut u, mut units) = ([[0.0_f64; 3]; 3], [1.0; 3]);
+    let mut u = [[0.0_f64; 3]; 3];
 
     for (j, column) in [m.x_axis, m.y_axis, m.z_axis].into_iter().enumerate() {
         let size = column.abs().max_element();
         if size == 0.0 {
             continue;
         }
-        units[j] = power_of_two_near_reciprocal(size);
-        let mut rest = column * units[j];
+        let mut rest = column / size;
         let length = rest.length();
         // Twice: the first rest is at right angles only relative to the column, which may be far longer.
         for _ in 0..2 {
@@ -108,14 +107,14 @@ pub(crate) fn decompose_linear(m: DMat3, hint: DVec3) -> Factors {
                 if let Some(axis) = axes[i] {
                     let along = axis.dot(rest);
                     rest -= axis * along;
-                    u[i][j] += along;
+                    u[i][j] += along * size;
                 }
             }
         }
         let left = rest.length();
         if left > RANK_TOLERANCE * length {
             axes[j] = Some(rest / left);
-            u[j][j] = left;
+            u[j][j] = left * size;
         } else if let Some((axis, left)) = rest_by_minors(&m, j, &axes, &u) {
             axes[j] = Some(axis);
             u[j][j] = left;
@@ -127,7 +126,7 @@ pub(crate) fn decompose_linear(m: DMat3, hint: DVec3) -> Factors {
         *axis = axis.map(|axis| axis * sign);
     }
     // Adding zero turns -0.0 into 0.0 and changes nothing else.
-    let at = |i: usize, j: usize| u[i][j] / units[j] * signs[i] + 0.0;
+    let at = |i: usize, j: usize| u[i][j] * signs[i] + 0.0;
     Factors {
         rotation: complete(axes),
         scale: DVec3::new(at(0, 0), at(1, 1), at(2, 2)),
@@ -136,21 +135,23 @@ pub(crate) fn decompose_linear(m: DMat3, hint: DVec3) -> Factors {
 }
 
 /// The direction and the length of what is left of column `j`, where subtracting left nothing but error; `None` if
-/// nothing is left. The length is in the column's unit.
+/// nothing is left.
 fn rest_by_minors(m: &DMat3, j: usize, axes: &[Option<DVec3>; 3], u: &[[f64; 3]; 3]) -> Option<(DVec3, f64)> {
+    // What the determinants take as one in a column, and the length of an axis' rest in that.
+    let one = |i: usize| power_of_two_near_reciprocal(m.col(i).abs().max_element());
+    let known = |i: usize| u[i][i] * one(i);
     match axes[..j] {
         [Some(x), Some(y)] => {
             let det = determinant(*m);
-            let left = det.abs() / LIFT3 / (u[0][0] * u[1][1]);
+            let left = det.abs() / LIFT3 / (known(0) * known(1)) / one(2);
             (det != 0.0).then(|| (x.cross(y) * det.signum(), left))
         }
         [Some(axis)] | [Some(axis), None] | [None, Some(axis)] => {
-            let known = usize::from(axes[0].is_none());
-            let across = cross(m.col(known), m.col(j));
-            let size = across.abs().max_element();
-            let (near_one, scaled) = (power_of_two_near_reciprocal(size), LIFT2 * u[known][known]);
-            let left = (across * near_one).length() / near_one / scaled;
-            (size > 0.0).then(|| ((across * near_one).normalize().cross(axis).normalize(), left))
+            let i = usize::from(axes[0].is_none());
+            let across = cross(m.col(i), m.col(j));
+            let near_one = power_of_two_near_reciprocal(across.abs().max_element());
+            let left = (across * near_one).length() / near_one / LIFT2 / known(i) / one(j);
+            (across != DVec3::ZERO).then(|| ((across * near_one).normalize().cross(axis).normalize(), left))
         }
         _ => None,
     }
@@ -437,6 +438,7 @@ decomposed3! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// Orthonormal to 32 f64 roundings, for three products of three terms, each projected twice. Recomposed to as
     /// much, in units of the largest element, which can be `√3` times smaller than the column.
@@ -457,6 +459,43 @@ mod tests {
             assert!(x != 0.0 || x.is_sign_positive(), "-0.0 in {f:?}");
         }
         f
+    }
+
+    /// Where the last digit decides, the scales' zeros and signs are those of the determinant.
+    fn check_sign(m: DMat3) {
+        let scale = check(m, DVec3::ONE).scale;
+        let det = determinant(m);
+        assert_eq!(scale.cmpeq(DVec3::ZERO).any(), det == 0.0, "{m} {scale}");
+        if det != 0.0 {
+            assert_eq!(scale.cmplt(DVec3::ZERO).bitmask().count_ones() % 2 == 1, det < 0.0, "{m} {scale}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_scale_is_zero_exactly_where_a_column_depends_on_others(
+            a in prop::array::uniform3(-9i32..=9), b in prop::array::uniform3(-9i32..=9),
+            k in -3i32..=3, l in -3i32..=3, at in 0..3usize, step in -2i64..=2, order in 0..3usize, size in -300i32..300,
+        ) {
+            let [a, b] = [a, b].map(|v| DVec3::from_array(v.map(f64::from)));
+            // An exact sum, and that with an element a few last digits off.
+            let mut c = a * f64::from(k) + b * f64::from(l);
+            c[at] = f64::from_bits(c[at].to_bits().wrapping_add_signed(if c[at] == 0.0 { 0 } else { step }));
+            let c = c * 2f64.powi(size);
+            check_sign([DMat3::from_cols(a, b, c), DMat3::from_cols(c, a, b), DMat3::from_cols(b, c, a)][order]);
+        }
+    }
+
+    #[test]
+    fn a_rest_far_below_the_last_digit_of_its_column_is_found() {
+        let turn = DMat3::from_quat(DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5));
+        for exponent in [-30, -47, -48, -49, -52, -53, -60, -200, -500] {
+            let tiny = 2f64.powi(exponent);
+            let upper = upper(DVec3::new(2.0, tiny, 3.0 * tiny), DVec3::new(1.0, 0.5, 0.25));
+            let f = check(turn * upper, DVec3::ONE);
+            assert!((f.scale / DVec3::new(2.0, tiny, 3.0 * tiny) - DVec3::ONE).abs().max_element() < 1e-15, "{f:?}");
+            assert!((f.rotation - turn).to_cols_array().iter().all(|off| off.abs() < 1e-15), "{f:?}");
+        }
     }
 
     #[test]
