@@ -45,10 +45,10 @@ pub(crate) fn determinant(m: DMat3) -> f64 {
 pub(crate) fn cross(a: DVec3, b: DVec3) -> DVec3 {
     let [a, b] = [a, b].map(lifted);
     let minor = |i: usize, j: usize| {
-        let mut sum = Expansion::default();
-        sum.add_product(a[i], b[j], 1.0);
-        sum.add_product(-a[j], b[i], 1.0);
-        sum.value()
+        let ((p, p_low), (q, q_low)) = (two_product(a[i], b[j]), two_product(a[j], b[i]));
+        // The low parts count only where the high ones cancel, and then these leave no error.
+        let ((high, high_low), (low, low_low)) = (two_sum(p, -q), two_sum(p_low, -q_low));
+        (high + low) + (high_low + low_low)
     };
     DVec3::new(minor(1, 2), minor(2, 0), minor(0, 1))
 }
