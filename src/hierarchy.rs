@@ -51,7 +51,7 @@ pub type ComponentHierarchy = HierarchyOf<Components>;
 
 /// [`Hierarchy`] in double precision: for worlds so large that float32 runs out of digits.
 ///
-/// All doors are the same, with [`DTransform`](crate::DTransform), `DVec3`, `DQuat` and `DAffine3`. A node takes 156
+/// All doors are the same, with [`DTransform`](crate::DTransform), `DVec3`, `DQuat` and `DAffine3`. A node takes 128
 /// bytes more. What a graphics card takes is float32: round relative to the camera, whose own position is taken away
 /// before. [`transform_between`](HierarchyOf::transform_between) does that, from the nearest common ancestor down.
 ///

@@ -74,8 +74,11 @@ use super::precision::{Precision, Widen, power_of_two_near_reciprocal};
 use super::rank::{LIFT2, LIFT3, cross, determinant};
 use crate::{DTransform, Transform, TransformError};
 
-/// By how many axes are known: a rest of at most this much of its column is found anew; the module page says why.
-const LOST: [f64; 3] = [0.0, 0.5, 32.0 * (f64::EPSILON / 2.0)];
+/// With one axis known, a rest of at most this much of its column is found anew; the module page says why.
+const LOST_OF_ONE: f64 = 0.5;
+
+/// The same with two: a few roundings.
+const LOST_OF_TWO: f64 = 32.0 * (f64::EPSILON / 2.0);
 
 /// `m = rotation * U` in double precision, with the diagonal of `U` in `scale` and the rest in `shear`.
 #[derive(Clone, Copy, Debug)]
@@ -93,40 +96,11 @@ pub(crate) struct Factors {
 /// `hint` gives the wanted signs of the scale, all +1 for none. The matrix must be finite. A column longer than
 /// `f64::MAX` has an infinite scale.
 pub(crate) fn decompose_linear(m: DMat3, hint: DVec3) -> Factors {
-    let mut axes: [Option<DVec3>; 3] = [None; 3];
-    let mut u = [[0.0_f64; 3]; 3];
-    // The diagonal again, each in units of a power of two near its column's largest element: it cannot underflow.
-    let mut lefts = [0.0; 3];
-
-    for (j, column) in [m.x_axis, m.y_axis, m.z_axis].into_iter().enumerate() {
-        let size = column.abs().max_element();
-        if size == 0.0 {
-            continue;
-        }
-        let mut rest = column / size;
-        let length = rest.length();
-        // Twice: the first rest is at right angles only relative to the column, which may be far longer.
-        for _ in 0..2 {
-            for i in 0..j {
-                if let Some(axis) = axes[i] {
-                    let along = axis.dot(rest);
-                    rest -= axis * along;
-                    u[i][j] += along * size;
-                }
-            }
-        }
-        let (left, unit) = (rest.length(), power_of_two_near_reciprocal(size));
-        let known = axes[..j].iter().flatten().count();
-        if left > LOST[known] * length {
-            axes[j] = Some(rest / left);
-            u[j][j] = left * size;
-            lefts[j] = left * (size * unit);
-        } else if let Some((axis, left)) = rest_by_minors(&m, j, &axes, &lefts) {
-            axes[j] = Some(axis);
-            u[j][j] = left / unit;
-            lefts[j] = left;
-        }
-    }
+    let mut found = Found::default();
+    found.take::<0>(&m);
+    found.take::<1>(&m);
+    found.take::<2>(&m);
+    let Found { mut axes, u, .. } = found;
 
     let signs = signs_for(&axes, hint);
     for (axis, sign) in axes.iter_mut().zip(signs) {
@@ -141,25 +115,73 @@ pub(crate) fn decompose_linear(m: DMat3, hint: DVec3) -> Factors {
     }
 }
 
-/// The direction and the length of what is left of column `j`, where subtracting left nothing but error; `None` if
-/// nothing is left. Lengths are in units of a power of two near a column's largest element.
-fn rest_by_minors(m: &DMat3, j: usize, axes: &[Option<DVec3>; 3], lefts: &[f64; 3]) -> Option<(DVec3, f64)> {
-    let (axis, left) = match axes[..j] {
+/// What the columns gave so far.
+#[derive(Default)]
+struct Found {
+    axes: [Option<DVec3>; 3],
+    u: [[f64; 3]; 3],
+    /// The diagonal again, each in units of its column's largest element: there it cannot underflow.
+    lefts: [f64; 3],
+}
+
+impl Found {
+    /// Adds column `J`.
+    #[inline(always)]
+    fn take<const J: usize>(&mut self, m: &DMat3) {
+        let column = m.col(J);
+        let size = column.abs().max_element();
+        if size == 0.0 {
+            return;
+        }
+        let mut rest = column / size;
+        let length = rest.length();
+        // Twice: the first rest is at right angles only relative to the column, which may be far longer.
+        for _ in 0..2 {
+            for i in 0..J {
+                if let Some(axis) = self.axes[i] {
+                    let along = axis.dot(rest);
+                    rest -= axis * along;
+                    self.u[i][J] += along * size;
+                }
+            }
+        }
+        let mut left = rest.length();
+        let lost = if let [Some(_), Some(_)] = self.axes[..J] { LOST_OF_TWO } else { LOST_OF_ONE };
+        if left > lost * length {
+            self.axes[J] = Some(rest / left);
+        } else {
+            (self.axes[J], left) = rest_by_minors::<J>(*m, self.axes, self.lefts);
+        }
+        (self.u[J][J], self.lefts[J]) = (left * size, left);
+    }
+}
+
+/// The direction and the length of what is left of column `J`, where subtracting lost it; `None` if nothing is left.
+/// Lengths are in units of their column's largest element.
+#[inline(never)]
+fn rest_by_minors<const J: usize>(m: DMat3, axes: [Option<DVec3>; 3], lefts: [f64; 3]) -> (Option<DVec3>, f64) {
+    // From the determinants' units, which are powers of two.
+    let size = |i: usize| {
+        let size = m.col(i).abs().max_element();
+        size * power_of_two_near_reciprocal(size)
+    };
+    let (axis, left) = match axes[..J] {
         [Some(x), Some(y)] => {
-            let det = determinant(*m);
-            (x.cross(y) * det.signum(), det.abs() / LIFT3 / (lefts[0] * lefts[1]))
+            let det = determinant(m);
+            let known = lefts[0] * size(0) * lefts[1] * size(1);
+            (x.cross(y) * det.signum(), det.abs() / LIFT3 / known)
         }
         [Some(axis)] | [Some(axis), None] | [None, Some(axis)] => {
             let i = usize::from(axes[0].is_none());
-            let across = cross(m.col(i), m.col(j));
+            let across = cross(m.col(i), m.col(J));
             let near_one = power_of_two_near_reciprocal(across.abs().max_element());
-            let left = (across * near_one).length() / near_one / LIFT2 / lefts[i];
+            let left = (across * near_one).length() / near_one / LIFT2 / (lefts[i] * size(i));
             ((across * near_one).normalize().cross(axis).normalize(), left)
         }
-        _ => return None,
+        _ => return (None, 0.0),
     };
     // Below the normal numbers it is not relatively exact any more.
-    (left >= f64::MIN_POSITIVE).then_some((axis, left))
+    if left >= f64::MIN_POSITIVE { (Some(axis), left / size(J)) } else { (None, 0.0) }
 }
 
 /// The sign of each scale: the hint's, unless the determinant asks for one more or one less negative.
