@@ -314,8 +314,8 @@ macro_rules! transform3 {
             /// finite, `Degenerate` if the normal is zero or not finite.
             pub fn transform_normal(self, normal: $Vec3) -> Result<$Vec3, TransformError> {
                 self.reciprocal_scale()?;
-                // In f64, where no quotient or square of $Float numbers can overflow or vanish.
-                let local = unit(normal.widen() / self.scale.widen())?;
+                // Brought near one first, a normal over a scale that has a reciprocal is finite.
+                let local = unit(near_one(normal.widen()) / self.scale.widen())?;
                 self.normal_or_non_finite(self.rotation.widen() * local)
             }
 
@@ -452,14 +452,13 @@ macro_rules! transform3 {
             ///
             /// # Errors
             ///
-            /// `Degenerate` if the target is at the position, if `up` is zero or along the view (sine of the angle at
-            /// most
+            /// `Degenerate` if the target is at the position, if `up` is zero or along the view (sine of angle at most
             #[doc = concat!("`8 ", stringify!($Float), "::EPSILON`, where rounding would choose the answer), or if anything is not finite.")]
             #[doc(alias = "lookAt")]
             #[doc(alias = "look_at")]
             pub fn looking_at(self, target: $Vec3, up: $Vec3) -> Result<Self, TransformError> {
-                // In f64 the difference of far apart $Float points neither overflows nor rounds noticeably.
-                self.facing(target.widen() - self.position.widen(), up)
+                // In f64 the difference of far apart f32 points does not round noticeably, and half of it never overflows.
+                self.facing(0.5 * target.widen() - 0.5 * self.position.widen(), up)
             }
 
             /// The same transform turned so that [`forward`](Self::forward) is along `direction`, and `up` is as nearly
@@ -488,8 +487,8 @@ macro_rules! transform3 {
                 Ok(self.with_rotation(decompose::quat_of::<$Float>(&axes)))
             }
 
-            /// Turns by `rotation` about the own origin, with the axis in the parent's frame: `rotation *
-            /// self.rotation`.
+            /// Turns by `rotation` about the own origin, with the axis in the parent's frame:
+            /// `rotation * self.rotation`.
             ///
             /// The quaternion is normalised, so that any number of calls leaves it a rotation. Position and scale keep
             /// their bits.

@@ -51,6 +51,7 @@ mod single {
     include!("decompose/laws.rs");
 }
 
+#[allow(clippy::useless_conversion, reason = "in single precision they convert")]
 mod double {
     use super::*;
     use glam::{DAffine3 as Affine3A, DMat3 as Mat3A, DQuat as Quat, DVec3 as Vec3, DVec3 as Vec3A};
