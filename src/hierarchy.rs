@@ -78,7 +78,8 @@ pub type DComponentHierarchy = HierarchyOf<DComponents>;
 
 /// A forest of nodes, each with a local pose in its parent's space and a cached world pose.
 ///
-/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate.
+/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate, or [`DHierarchy`] or
+/// [`DComponentHierarchy`] in double precision.
 ///
 /// - **Reads are never stale.** A getter on `&self` is right at once after any edit: while something
 ///   is dirty it multiplies down the path from the topmost dirty ancestor, which costs O(depth);

@@ -51,9 +51,9 @@ pub trait Shared {
 }
 
 /// What the doors that speak of vectors, rotations and matrices need of an [`Accumulate`]. Implemented
-/// by [`Matrices`](crate::Matrices) and [`Components`](crate::Components).
+/// by [`Matrices`](crate::Matrices), [`Components`](crate::Components) and their twins in double precision.
 ///
-/// The bound for code over both kinds of hierarchy; sealed, and its items are the crate's own.
+/// The bound for code over all kinds of hierarchy; sealed, and its items are the crate's own.
 ///
 /// ```
 /// use posetree::{Geometry, HierarchyOf, LocalError, NodeId};
