@@ -6,7 +6,9 @@
 
 mod support;
 
-use posetree::{Error, Keep, Version};
+use posetree::{
+    Components, DComponents, DMatrices, DTransform, Error, Geometry, HierarchyOf, Keep, Matrices, Transform, Version,
+};
 use std::time::{Duration, Instant};
 use support::floor::Floor;
 use support::pair::{Edits, Moves, Pair};
@@ -66,7 +68,13 @@ fn main() -> Result<(), Error> {
     shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| changes(shape, effort))?;
 
     println!("\n| tree, root dirty, ns/node | update | bare product | copy |\n|---|--:|--:|--:|");
-    shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| floors(shape, effort))
+    shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| floors(shape, effort))?;
+
+    println!("\n| everything dirty, ns/node | nodes | float32 | float64 | ratio |\n|---|--:|--:|--:|--:|");
+    shapes.iter().filter(|shape| !shape.name.contains("100k_")).try_for_each(|shape| {
+        precisions::<Matrices, DMatrices>("matrices", shape, effort)?;
+        precisions::<Components, DComponents>("components", shape, effort)
+    })
 }
 
 /// A frame's two parts on both sides, in turn.
@@ -250,6 +258,38 @@ fn floors(shape: &Shape, effort: Effort) -> Result<(), Error> {
     }
     let [update, product, copy] = times.map(|times| 1e9 * median(times) / shape.len() as f64);
     println!("| {} | {update:.2} | {product:.2} | {copy:.2} |", shape.name);
+    Ok(())
+}
+
+/// One tree in both precisions: an update below its roots, which sweeps every row.
+fn precisions<S, D>(what: &str, shape: &Shape, effort: Effort) -> Result<(), Error>
+where
+    S: Geometry<Transform = Transform>,
+    D: Geometry<Transform = DTransform>,
+{
+    let doubles: Vec<DTransform> = shape.locals[0].iter().map(|&local| DTransform::from(local).normalized()).collect();
+    let (mut single, mut double) = (HierarchyOf::<S>::new(), HierarchyOf::<D>::new());
+    let singles = single.extend(None, &shape.parents, &shape.locals[0])?;
+    let ids = double.extend(None, &shape.parents, &doubles)?;
+    let roots: Vec<usize> = (0..shape.len()).filter(|&node| shape.parents[node].is_none()).collect();
+    let frames = (effort.round.as_nanos() as usize / (5 * shape.len())).max(1);
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..effort.rounds {
+        times[0].push(mean(frames, |_| {
+            for &root in &roots {
+                single.set_local(singles[root], shape.locals[0][root]).expect("every id is live");
+            }
+            std::hint::black_box(single.update().rows().len());
+        }));
+        times[1].push(mean(frames, |_| {
+            for &root in &roots {
+                double.set_local(ids[root], doubles[root]).expect("every id is live");
+            }
+            std::hint::black_box(double.update().rows().len());
+        }));
+    }
+    let [single, double] = times.map(|times| 1e9 * median(times) / shape.len() as f64);
+    println!("| {}, {what} | {} | {single:.2} | {double:.2} | {:.2} |", shape.name, shape.len(), double / single);
     Ok(())
 }
 

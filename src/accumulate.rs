@@ -7,7 +7,6 @@ pub(crate) mod geometry;
 pub(crate) mod hash;
 mod matrices;
 mod matrices2;
-pub(crate) mod rank;
 mod space2;
 mod space3;
 #[cfg(test)]
@@ -15,10 +14,10 @@ mod tests;
 #[cfg(test)]
 mod tests2;
 
-pub use components::Components;
+pub use components::{Components, DComponents};
 pub use components2::{Components2, DComponents2};
 pub use geometry::Geometry;
-pub use matrices::Matrices;
+pub use matrices::{DMatrices, Matrices};
 pub use matrices2::{DMatrices2, Matrices2};
 
 use crate::{NonFinite, NotRotation};
@@ -30,8 +29,9 @@ mod sealed {
 }
 pub(crate) use sealed::Sealed;
 
-/// A way to accumulate poses from the root down. Implemented by [`Matrices`] and [`Components`], and in two
-/// dimensions by [`Matrices2`], [`Components2`], [`DMatrices2`] and [`DComponents2`].
+/// A way to accumulate poses from the root down. Implemented by [`Matrices`] and [`Components`], in double
+/// precision by [`DMatrices`] and [`DComponents`], and in two dimensions by [`Matrices2`], [`Components2`],
+/// [`DMatrices2`] and [`DComponents2`].
 ///
 /// Topology, row order, dirty marks, propagation and change tracking know a pose only through this
 /// trait. It is sealed: its methods are the crate's own and may change.

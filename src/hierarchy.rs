@@ -26,7 +26,9 @@ pub use space::Space;
 pub use subtree::{Subtree, SubtreeRefused};
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 
-use crate::accumulate::{Accumulate, Components, Components2, DComponents2, DMatrices2, Matrices, Matrices2, Own};
+use crate::accumulate::{
+    Accumulate, Components, Components2, DComponents, DComponents2, DMatrices, DMatrices2, Matrices, Matrices2, Own,
+};
 use crate::topology::{NONE, Topology};
 use crate::{NodeId, StaleNode};
 use changes::Changes;
@@ -48,6 +50,33 @@ pub type Hierarchy = HierarchyOf<Matrices>;
 /// This is the way of Unreal's transforms. See [`HierarchyOf`] for the doors and [`Components`] for
 /// the mathematics.
 pub type ComponentHierarchy = HierarchyOf<Components>;
+
+/// [`Hierarchy`] in double precision: for worlds so large that float32 runs out of digits.
+///
+/// All doors are the same, with [`DTransform`](crate::DTransform), `DVec3`, `DQuat` and `DAffine3`. A node takes 128
+/// bytes more. What a graphics card takes is float32: round relative to the camera, whose own position is taken away
+/// before. [`transform_between`](HierarchyOf::transform_between) does that, from the nearest common ancestor down.
+///
+/// ```
+/// use posetree::{DHierarchy, DTransform, glam::{Affine3A, DVec3, Vec3}};
+/// let mut h = DHierarchy::new();
+/// let ship = h.add_root(DTransform::from_position(DVec3::new(1.5e9, 0.0, -4.2e9)))?;
+/// let camera = h.add_child(ship, DTransform::from_position(DVec3::new(0.0, 2.0, 8.0)))?;
+/// let lamp = h.add_child(ship, DTransform::from_position(DVec3::new(0.001, 2.0, 0.0)))?;
+/// // A millimetre at four million kilometres.
+/// let apart = h.world_position(lamp)? - h.world_position(camera)?;
+/// assert!(apart.abs_diff_eq(DVec3::new(0.001, 0.0, -8.0), 1e-6));
+/// // The model-view matrix, rounded last.
+/// let model_view: Affine3A = h.transform_between(lamp, camera)?.as_affine3a();
+/// assert_eq!(model_view.translation, Vec3::new(0.001, 0.0, -8.0).into());
+/// # Ok::<(), posetree::Error>(())
+/// ```
+#[doc(alias = "large world")]
+#[doc(alias = "floating origin")]
+pub type DHierarchy = HierarchyOf<DMatrices>;
+
+/// [`ComponentHierarchy`] in double precision. See [`DHierarchy`] for what that is good for.
+pub type DComponentHierarchy = HierarchyOf<DComponents>;
 
 /// A forest of nodes in two dimensions, whose worlds are products of matrices.
 ///
@@ -114,8 +143,9 @@ pub type DComponentHierarchy2 = HierarchyOf<DComponents2>;
 
 /// A forest of nodes, each with a local pose in its parent's space and a cached world pose.
 ///
-/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate, or in two dimensions
-/// [`Hierarchy2`] or [`ComponentHierarchy2`].
+/// Write [`Hierarchy`] or [`ComponentHierarchy`], which say how poses accumulate, [`DHierarchy`] or
+/// [`DComponentHierarchy`] in double precision, and in two dimensions [`Hierarchy2`], [`ComponentHierarchy2`],
+/// [`DHierarchy2`] or [`DComponentHierarchy2`].
 ///
 /// - **Reads are never stale.** A getter on `&self` is right at once after any edit: while something
 ///   is dirty it multiplies down the path from the topmost dirty ancestor, which costs O(depth);

@@ -1,9 +1,10 @@
 //! [`Transform2`] and [`DTransform2`]: position, angle and scale in the plane as one value, and its algebra.
 
 use crate::TransformError;
+use crate::transform::precision::Widen;
 use crate::transform2::decompose::direction;
 use glam::{Affine2, DAffine2, DMat3, DVec2, Mat3, Vec2};
-use precision::{Precision2, Widen};
+use precision::Precision2;
 
 pub(crate) mod decompose;
 pub(crate) mod precision;

@@ -10,10 +10,11 @@ mod runner;
 #[path = "cases/subject.rs"]
 mod subject;
 
-use posetree::Hierarchy;
+use posetree::{DHierarchy, Hierarchy};
 use runner::{Falsify, run};
 use serde_json::Value;
 use std::path::PathBuf;
+use subject::Subject;
 
 fn cases() -> Option<Vec<Value>> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/cases.json");
@@ -30,15 +31,14 @@ fn cases() -> Option<Vec<Value>> {
     Some(cases)
 }
 
-#[test]
-fn public_bug_reports_come_out_right() {
+fn all_come_out_right<S: Subject>(test: &str) {
     let Some(cases) = cases() else {
-        return eprintln!("SKIPPED cases::public_bug_reports_come_out_right: no ../shared/cases/cases.json");
+        return eprintln!("SKIPPED cases::{test}: no ../shared/cases/cases.json");
     };
     let mut failures = Vec::new();
     let mut expectations = 0;
     for case in &cases {
-        match run::<Hierarchy>(case, Falsify::No) {
+        match run::<S>(case, Falsify::No) {
             Ok(executed) => expectations += executed,
             Err(failure) => failures.push(format!("{}: {failure}", case["id"])),
         }
@@ -48,17 +48,36 @@ fn public_bug_reports_come_out_right() {
     assert!(expectations > cases.len(), "cases expect something");
 }
 
-/// A test of the runner: wherever a number, a name or a truth value is expected, another one fails.
 #[test]
-fn a_falsified_expectation_fails() {
+fn public_bug_reports_come_out_right() {
+    all_come_out_right::<Hierarchy>("public_bug_reports_come_out_right");
+}
+
+#[test]
+fn public_bug_reports_come_out_right_in_double_precision() {
+    all_come_out_right::<DHierarchy>("public_bug_reports_come_out_right_in_double_precision");
+}
+
+fn all_fail_when_falsified<S: Subject>(test: &str) {
     let Some(cases) = cases() else {
-        return eprintln!("SKIPPED cases::a_falsified_expectation_fails: no ../shared/cases/cases.json");
+        return eprintln!("SKIPPED cases::{test}: no ../shared/cases/cases.json");
     };
     for case in &cases {
-        if let Err(failure) = run::<Hierarchy>(case, Falsify::Yes) {
+        if let Err(failure) = run::<S>(case, Falsify::Yes) {
             panic!("{}: {failure}", case["id"]);
         }
     }
+}
+
+/// A test of the runner: wherever a number, a name or a truth value is expected, another one fails.
+#[test]
+fn a_falsified_expectation_fails() {
+    all_fail_when_falsified::<Hierarchy>("a_falsified_expectation_fails");
+}
+
+#[test]
+fn a_falsified_expectation_fails_in_double_precision() {
+    all_fail_when_falsified::<DHierarchy>("a_falsified_expectation_fails_in_double_precision");
 }
 
 fn case(steps: &str) -> Value {
@@ -104,6 +123,7 @@ fn the_runner_is_tested_alone() {
         {"op": "expect_error", "of": {"op": "set_parent", "node": "A", "parent": "B", "keep": "world"}, "kind": "Cycle"}
     "#;
     assert_eq!(run::<Hierarchy>(&case(steps), Falsify::Yes), Ok(18));
+    assert_eq!(run::<DHierarchy>(&case(steps), Falsify::Yes), Ok(18));
 }
 
 /// An error that is expected and does not come, or is another one, or changes something, fails.

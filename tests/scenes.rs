@@ -8,7 +8,9 @@ mod rounding;
 mod scene;
 
 use posetree::glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
-use posetree::{ComponentHierarchy, Hierarchy, Keep, LocalError, NodeId, ReparentError, Transform};
+use posetree::{
+    ComponentHierarchy, DHierarchy, DTransform, Hierarchy, Keep, LocalError, NodeId, ReparentError, Transform,
+};
 use rounding::{EPSILON, Error, abs, chain, difference, product, wide};
 use scene::{Local, Scene};
 use serde_json::Value;
@@ -24,6 +26,8 @@ struct Reference {
     worlds: Vec<DAffine3>,
     /// `| |q|² - 1 |` of each rotation as the file has it.
     not_unit: Vec<f64>,
+    /// The nodes as the file has them, in float64.
+    nodes: Vec<Value>,
 }
 
 /// All scenes; `None`, with a notice, where there are none.
@@ -49,7 +53,8 @@ fn reference(file: &Path) -> Reference {
         let rotation = node["rotation"].as_array();
         rotation.map_or(0.0, |q| (q.iter().map(|x| x.as_f64().expect("a number").powi(2)).sum::<f64>() - 1.0).abs())
     };
-    let not_unit = document["nodes"].as_array().expect("nodes").iter().map(not_unit).collect();
+    let nodes = document["nodes"].as_array().expect("nodes").clone();
+    let not_unit = nodes.iter().map(not_unit).collect();
 
     let worlds = std::fs::read(file.with_extension("world.json")).expect("world matrices beside the scene");
     let worlds: Value = serde_json::from_slice(&worlds).expect("JSON");
@@ -57,7 +62,7 @@ fn reference(file: &Path) -> Reference {
     assert!(parents.map(|parent| parent.as_u64().map(|at| at as usize)).eq(scene.parents.iter().copied()), "{name}");
     let worlds: Vec<DAffine3> = worlds["world"].as_array().expect("worlds").iter().map(row_major).collect();
     assert_eq!(worlds.len(), scene.len(), "{name}");
-    Reference { name, scene, worlds, not_unit }
+    Reference { name, scene, worlds, not_unit, nodes }
 }
 
 fn row_major(matrix: &Value) -> DAffine3 {
@@ -108,6 +113,75 @@ impl Reference {
         path.reverse();
         let chain = chain(h, ids[index], None).unwrap();
         rounding::carry(&chain, |level, above| self.of_local(path[level]).below(above))
+    }
+}
+
+impl Reference {
+    /// The scene in double precision.
+    fn double(&self) -> (DHierarchy, Vec<NodeId>) {
+        let mut h = DHierarchy::new();
+        let ids = h.extend(None, &self.scene.parents, &vec![DTransform::IDENTITY; self.scene.len()]).unwrap();
+        for (node, &id) in self.nodes.iter().zip(&ids) {
+            let numbers = |name: &str| -> Option<Vec<f64>> {
+                node.get(name)?.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()
+            };
+            let vector = |name: &str, or| numbers(name).map_or(or, |v| DVec3::from_slice(&v));
+            match numbers("matrix") {
+                // Column by column in the file, with the last row.
+                Some(m) => {
+                    let column = |i: usize| DVec3::from_slice(&m[4 * i..4 * i + 3]);
+                    let matrix = DAffine3::from_cols(column(0), column(1), column(2), column(3));
+                    h.set_local_matrix(id, matrix).unwrap();
+                }
+                None => {
+                    let rotation = numbers("rotation").map_or(DQuat::IDENTITY, |q| DQuat::from_slice(&q));
+                    let local =
+                        DTransform::new(vector("translation", DVec3::ZERO), rotation, vector("scale", DVec3::ONE));
+                    h.set_local(id, local).unwrap();
+                }
+            }
+        }
+        (h, ids)
+    }
+}
+
+/// In float64 against float64: what either product rounds, `2 ε |P||L|` a level, and what they differ by in
+/// turning a rotation into a matrix. An element of that is two products and two sums of numbers up to two, of
+/// components that normalising moved by 5 u: `32 u` at most, times the scale; on both sides `32 ε |s|`. Where
+/// the file's quaternion is not of length one, only one of them normalises: twice by how much `|q|²` is off.
+#[test]
+fn worlds_agree_in_double_precision() {
+    for reference in references("worlds_agree_in_double_precision").into_iter().flatten() {
+        let (mut h, ids) = reference.double();
+        h.assert_well_formed();
+        let lazy: Vec<DAffine3> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
+        h.update();
+        h.assert_well_formed();
+        let mut closest: f64 = 0.0;
+        for (index, &id) in ids.iter().enumerate() {
+            let world = h.world(id).unwrap();
+            assert_eq!(world, lazy[index], "{} node {index}: read lazily", reference.name);
+            let mut path: Vec<usize> = std::iter::successors(Some(index), |&at| reference.scene.parents[at]).collect();
+            path.reverse();
+            let chain: Vec<DAffine3> = path.iter().map(|&at| h.local_matrix(ids[at]).unwrap()).collect();
+            let bound = rounding::carry(&chain, |level, above| {
+                let at = path[level];
+                let scale = h.scale(ids[at]).unwrap().abs();
+                let is_matrix = matches!(reference.scene.locals[at], Local::Matrix(_));
+                let rotation = if is_matrix { 0.0 } else { 32.0 * f64::EPSILON + 2.0 * reference.not_unit[at] };
+                let column = |j: usize| DVec3::splat(rotation * scale[j]);
+                let own = Error(DAffine3 {
+                    matrix3: DMat3::from_cols(column(0), column(1), column(2)),
+                    translation: DVec3::ZERO,
+                });
+                let product = (abs(above) * abs(&chain[level])).to_cols_array().map(|x| 4.0 * f64::EPSILON * x);
+                Error(DAffine3::from_cols_array(&product)).plus(own.below(above))
+            });
+            let off = difference(&world, &reference.worlds[index]);
+            assert!(bound.allows(off), "{} node {index}: off by {off:?}, allowed {bound:?}", reference.name);
+            closest = closest.max(off.largest() / bound.largest().max(f64::MIN_POSITIVE));
+        }
+        println!("{}: at most {closest:.3} of the bound", reference.name);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Worlds as positions, rotations and scales, each accumulated by itself.
 
-use super::space3::{self, nearer, position_misfit, scale_misfit};
+use super::space3::{is_uniform, position_misfit, scale_misfit, wide_rotation};
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
-use crate::{Decomposed, NonFinite, NotRotation, Transform};
+use crate::transform::precision::{Precision, Widen};
+use crate::{DDecomposed, DTransform, Decomposed, NonFinite, NotRotation, Transform};
 use core::ops::Range;
-use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
+use glam::{Affine3A, DAffine3, DQuat, DVec3, Quat, Vec3};
 
 /// World poses are [`Transform`]s: `world = parent_world.combine(local)`, part by part.
 ///
@@ -24,6 +25,19 @@ use glam::{Affine3A, DQuat, DVec3, Quat, Vec3};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Components;
 
+/// [`Components`] in double precision: world poses are [`DTransform`]s.
+///
+/// ```
+/// use posetree::{DComponentHierarchy, DTransform, glam::{DQuat, DVec3}};
+/// let mut h = DComponentHierarchy::new();
+/// let wide = h.add_root(DTransform::from_scale(DVec3::new(4.0, 1.0, 1.0)))?;
+/// let turned = h.add_child(wide, DTransform::from_rotation(DQuat::from_rotation_z(0.7)))?;
+/// assert_eq!(h.world(turned)?.scale, DVec3::new(4.0, 1.0, 1.0));
+/// # Ok::<(), posetree::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DComponents;
+
 /// A transform in float64, its rotation unit to that precision.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,142 +48,153 @@ pub struct Wide {
     pub(super) scale: DVec3,
 }
 
-impl Sealed for Components {}
+/// Writes the accumulation of one precision.
+macro_rules! components3 {
+    (
+        $Name:ident, $Float:ident, $Vec3:ident, $Quat:ident, $Transform:ident, $Decomposed:ident, $Affine:ident
+    ) => {
+        impl Sealed for $Name {}
 
-impl Accumulate for Components {
-    type Scalar = f32;
-    type Vector = Vec3;
-    type Rotation = Quat;
-    type Affine = Affine3A;
-    type Transform = Transform;
-    type Decomposed = Decomposed;
-    type World = Transform;
-    type Row = Transform;
-    type Wide = Wide;
+        impl Accumulate for $Name {
+            type Scalar = $Float;
+            type Vector = $Vec3;
+            type Rotation = $Quat;
+            type Affine = $Affine;
+            type Transform = $Transform;
+            type Decomposed = $Decomposed;
+            type World = $Transform;
+            type Row = $Transform;
+            type Wide = Wide;
 
-    const HOLE: Transform = Transform::new(Vec3::ZERO, Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), Vec3::ZERO);
-    const WIDE_IDENTITY: Wide = Wide { position: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
-    /// Not where a scale is not uniform: see [`Transform::combine`].
-    const ASSOCIATIVE: bool = false;
+            const HOLE: $Transform = $Transform::new($Vec3::ZERO, $Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), $Vec3::ZERO);
+            const WIDE_IDENTITY: Wide = Wide { position: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
+            /// Not where a scale is not uniform: see [`Transform::combine`].
+            const ASSOCIATIVE: bool = false;
 
-    fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut Transform) -> Result<(), E> {
-        space3::admit_transform(transform)
-    }
+            fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
+                $Float::admit_transform(transform)
+            }
 
-    fn is_finite(local: &Transform) -> bool {
-        space3::is_finite(local)
-    }
+            fn is_finite(local: &$Transform) -> bool {
+                $Float::has_finite_matrix(local)
+            }
 
-    #[inline]
-    fn local_of(transform: &Transform) -> Transform {
-        *transform
-    }
+            #[inline]
+            fn local_of(transform: &$Transform) -> $Transform {
+                *transform
+            }
 
-    fn root(local: &Transform) -> Transform {
-        *local
-    }
+            fn root(local: &$Transform) -> $Transform {
+                *local
+            }
 
-    #[inline]
-    fn product(parent: &Transform, local: &Transform) -> Transform {
-        let mut world = parent.combine(*local);
-        // One Newton step towards length one: exact to the square of an error of a few last bits.
-        world.rotation = world.rotation * (1.5 - 0.5 * world.rotation.length_squared());
-        world
-    }
+            #[inline]
+            fn product(parent: &$Transform, local: &$Transform) -> $Transform {
+                let mut world = parent.combine(*local);
+                // One Newton step towards length one: exact to the square of an error of a few last bits.
+                world.rotation = world.rotation * (1.5 - 0.5 * world.rotation.length_squared());
+                world
+            }
 
-    #[inline(never)]
-    fn sweep(parents: &[u32], locals: &[Transform], worlds: &mut [Transform], rows: Range<usize>) {
-        super::sweep_rows::<Self>(parents, locals, worlds, rows);
-    }
+            #[inline(never)]
+            fn sweep(parents: &[u32], locals: &[$Transform], worlds: &mut [$Transform], rows: Range<usize>) {
+                super::sweep_rows::<Self>(parents, locals, worlds, rows);
+            }
 
-    #[inline(never)]
-    fn sweep_bits(parents: &[u32], locals: &[Transform], worlds: &mut [Transform], start: usize, rows: u64) {
-        super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
-    }
+            #[inline(never)]
+            fn sweep_bits(parents: &[u32], locals: &[$Transform], worlds: &mut [$Transform], start: usize, rows: u64) {
+                super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
+            }
 
-    #[cfg(feature = "rayon")]
-    #[inline(never)]
-    fn sweep_piece(
-        parents: &[u32],
-        locals: &[Transform],
-        worlds: &mut [Transform],
-        start: u32,
-        above: &[(u32, Transform)],
-    ) {
-        super::sweep_piece::<Self>(parents, locals, worlds, start, above);
-    }
+            #[cfg(feature = "rayon")]
+            #[inline(never)]
+            fn sweep_piece(
+                parents: &[u32],
+                locals: &[$Transform],
+                worlds: &mut [$Transform],
+                start: u32,
+                above: &[(u32, $Transform)],
+            ) {
+                super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+            }
 
-    fn world(row: &Transform) -> Transform {
-        *row
-    }
+            fn world(row: &$Transform) -> $Transform {
+                *row
+            }
 
-    fn widen(local: &Transform) -> Wide {
-        Wide {
-            position: local.position.as_dvec3(),
-            rotation: local.rotation.as_dquat().normalize(),
-            scale: local.scale.as_dvec3(),
+            fn widen(local: &$Transform) -> Wide {
+                Wide {
+                    position: local.position.widen(),
+                    rotation: wide_rotation(local.rotation),
+                    scale: local.scale.widen(),
+                }
+            }
+
+            fn wide_product(parent: &Wide, child: &Wide) -> Wide {
+                Wide {
+                    position: parent.position + parent.rotation * (parent.scale * child.position),
+                    rotation: parent.rotation * child.rotation,
+                    scale: parent.scale * child.scale,
+                }
+            }
+
+            fn is_flat(own: &Own<Self>) -> bool {
+                own.transform.scale.cmpeq($Vec3::ZERO).any()
+            }
+
+            fn is_conformal(own: &Own<Self>) -> bool {
+                is_uniform::<$Float>(own.transform.scale)
+            }
+
+            fn solve(parent: &Chain<Self>, wanted: &Wide, own: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
+                let transform = $Transform {
+                    position: parent.solve_position(wanted.position)?,
+                    rotation: parent.solve_rotation(wanted.rotation, own),
+                    scale: parent.solve_scale(wanted.scale)?,
+                };
+                Ok(Own::trs(transform))
+            }
         }
-    }
 
-    fn wide_product(parent: &Wide, child: &Wide) -> Wide {
-        Wide {
-            position: parent.position + parent.rotation * (parent.scale * child.position),
-            rotation: parent.rotation * child.rotation,
-            scale: parent.scale * child.scale,
+        impl Chain<$Name> {
+            /// The own position whose world position is `wanted`.
+            pub(super) fn solve_position(&self, wanted: DVec3) -> Result<$Vec3, Misfit> {
+                let parent = &self.wide;
+                let position = (parent.rotation.inverse() * (wanted - parent.position)) / parent.scale;
+                self.placed($Vec3::narrow(position), wanted)
+            }
+
+            /// The own position that is off `from` by `by` in the world.
+            pub(super) fn solve_offset(&self, from: $Vec3, by: DVec3) -> Result<$Vec3, Misfit> {
+                let (parent, from) = (&self.wide, from.widen());
+                let offset = (parent.rotation.inverse() * by) / parent.scale;
+                self.placed($Vec3::narrow(from + offset), self.reached(from) + by)
+            }
+
+            fn placed(&self, position: $Vec3, wanted: DVec3) -> Result<$Vec3, Misfit> {
+                let misfit = position_misfit::<$Float>(self.reached(position.widen()), wanted, self.wide.position);
+                if fits(misfit) && position.is_finite() { Ok(position) } else { Err(Misfit::Singular(misfit as f32)) }
+            }
+
+            fn reached(&self, position: DVec3) -> DVec3 {
+                self.wide.position + self.wide.rotation * (self.wide.scale * position)
+            }
+
+            /// The own rotation whose world rotation is `wanted`. Needs no inverse of a scale.
+            pub(super) fn solve_rotation(&self, wanted: DQuat, own: &Own<$Name>) -> $Quat {
+                let rotation = (self.wide.rotation.inverse() * wanted).normalize();
+                $Float::nearer($Quat::narrow(rotation), own.transform.rotation)
+            }
+
+            /// The own scale whose world scale is `wanted`.
+            pub(super) fn solve_scale(&self, wanted: DVec3) -> Result<$Vec3, Misfit> {
+                let scale = $Vec3::narrow(wanted / self.wide.scale);
+                let misfit = scale_misfit::<$Float>(self.wide.scale * scale.widen(), wanted);
+                if fits(misfit) && scale.is_finite() { Ok(scale) } else { Err(Misfit::Singular(misfit as f32)) }
+            }
         }
-    }
-
-    fn is_flat(own: &Own<Self>) -> bool {
-        own.transform.scale.cmpeq(Vec3::ZERO).any()
-    }
-
-    fn is_conformal(own: &Own<Self>) -> bool {
-        space3::is_uniform(own.transform.scale)
-    }
-
-    fn solve(parent: &Chain<Self>, wanted: &Wide, own: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
-        let transform = Transform {
-            position: parent.solve_position(wanted.position)?,
-            rotation: parent.solve_rotation(wanted.rotation, own),
-            scale: parent.solve_scale(wanted.scale)?,
-        };
-        Ok(Own::trs(transform))
-    }
+    };
 }
 
-impl Chain<Components> {
-    /// The own position whose world position is `wanted`.
-    pub(super) fn solve_position(&self, wanted: DVec3) -> Result<Vec3, Misfit> {
-        let parent = &self.wide;
-        let position = (parent.rotation.inverse() * (wanted - parent.position)) / parent.scale;
-        self.placed(position.as_vec3(), wanted)
-    }
-
-    /// The own position that is off `from` by `by` in the world.
-    pub(super) fn solve_offset(&self, from: Vec3, by: DVec3) -> Result<Vec3, Misfit> {
-        let (parent, from) = (&self.wide, from.as_dvec3());
-        let offset = (parent.rotation.inverse() * by) / parent.scale;
-        self.placed((from + offset).as_vec3(), self.reached(from) + by)
-    }
-
-    fn placed(&self, position: Vec3, wanted: DVec3) -> Result<Vec3, Misfit> {
-        let misfit = position_misfit(self.reached(position.as_dvec3()), wanted, self.wide.position);
-        if fits(misfit) && position.is_finite() { Ok(position) } else { Err(Misfit::Singular(misfit as f32)) }
-    }
-
-    fn reached(&self, position: DVec3) -> DVec3 {
-        self.wide.position + self.wide.rotation * (self.wide.scale * position)
-    }
-
-    /// The own rotation whose world rotation is `wanted`. Needs no inverse of a scale.
-    pub(super) fn solve_rotation(&self, wanted: DQuat, own: &Own<Components>) -> Quat {
-        nearer((self.wide.rotation.inverse() * wanted).normalize().as_quat(), own.transform.rotation)
-    }
-
-    /// The own scale whose world scale is `wanted`.
-    pub(super) fn solve_scale(&self, wanted: DVec3) -> Result<Vec3, Misfit> {
-        let scale = (wanted / self.wide.scale).as_vec3();
-        let misfit = scale_misfit(self.wide.scale * scale.as_dvec3(), wanted);
-        if fits(misfit) && scale.is_finite() { Ok(scale) } else { Err(Misfit::Singular(misfit as f32)) }
-    }
-}
+components3!(Components, f32, Vec3, Quat, Transform, Decomposed, Affine3A);
+components3!(DComponents, f64, DVec3, DQuat, DTransform, DDecomposed, DAffine3);

@@ -2,8 +2,9 @@
 
 use super::space2::{self, for_each_precision, position_misfit, scale_misfit};
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
+use crate::transform::precision::Widen;
 use crate::transform2::decompose::direction;
-use crate::transform2::precision::{Precision2, Widen};
+use crate::transform2::precision::Precision2;
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
 use core::ops::Range;
 use glam::{Affine2, DAffine2, DVec2, Vec2};

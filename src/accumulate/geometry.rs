@@ -55,9 +55,10 @@ pub trait Shared {
 }
 
 /// What the doors that speak of vectors, rotations and matrices need of an [`Accumulate`]. Implemented
-/// by [`Matrices`](crate::Matrices), [`Components`](crate::Components) and their twins in two dimensions.
+/// by [`Matrices`](crate::Matrices), [`Components`](crate::Components) and their twins in double precision and in
+/// two dimensions.
 ///
-/// The bound for code over both kinds of hierarchy; sealed, and its items are the crate's own.
+/// The bound for code over all kinds of hierarchy; sealed, and its items are the crate's own.
 ///
 /// ```
 /// use posetree::{Geometry, HierarchyOf, LocalError, NodeId};

@@ -6,11 +6,12 @@
 //! among 10 000 nodes and 4.8 against 6.2 among a million, although a quarter of the bytes is zeros; in
 //! float64, where a vector of four is two registers, both are equal.
 
-use super::rank::is_rank_deficient;
 use super::space2::{self, for_each_precision, misfit, solve_affine, with_depth};
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
+use crate::transform::precision::Widen;
+use crate::transform::rank::is_rank_deficient;
 use crate::transform2::decompose::decompose_linear;
-use crate::transform2::precision::{Precision2, Widen};
+use crate::transform2::precision::Precision2;
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
 use core::ops::Range;
 use glam::{Affine2, BVec4A, DAffine2, DMat2, DVec2, Vec2, Vec4, Vec4Swizzles};

@@ -2,10 +2,12 @@
 //! mapping through a world pose.
 
 use super::geometry::Shared;
-use super::rank::{difference_of_products, power_of_two_near_reciprocal};
 use super::{MISFIT, Misfit, fits, larger};
+use crate::transform::precision::Widen;
+use crate::transform::precision::power_of_two_near_reciprocal;
+use crate::transform::rank::difference_of_products;
 use crate::transform2::decompose::decompose_linear;
-use crate::transform2::precision::{Precision2, Widen};
+use crate::transform2::precision::Precision2;
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
 use glam::{Affine2, DAffine2, DMat2, DMat3, DMat4, DVec2, DVec3, DVec4, Mat4, Vec2};
 

@@ -1,135 +1,77 @@
-//! What both ways of accumulating share in three dimensions of float32: numbers at the door, solving
-//! in float64, and mapping through a world pose.
+//! What both ways of accumulating share in three dimensions, of either precision: solving in float64, and mapping
+//! through a world pose.
 
 use super::geometry::Shared;
 use super::{MISFIT, Misfit, fits, larger};
-use crate::transform::decompose::{TRS_TOLERANCE, decompose_linear};
-use crate::{Decomposed, NonFinite, NotRotation, Transform};
-use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Mat4, Quat, Vec3};
+use crate::transform::decompose::decompose_linear;
+use crate::transform::precision::{Precision, Widen, near_one};
+use crate::{NonFinite, NotRotation};
+use core::marker::PhantomData;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// A quaternion whose length is off by more than this is no rotation.
-const ROTATION_TOLERANCE: f32 = 0.01;
-
-/// What is stored as given: rounding a unit quaternion leaves `|len² - 1| ≤ 2 u` from the components,
-/// u = ε/2, and glam's own normalisation adds about as much in the root and the division. Storing what
-/// is within 4 ε as it is keeps the bits of a value that was read here and is set back.
-const UNIT_TOLERANCE: f32 = 4.0 * f32::EPSILON;
-
-/// How far a solved position may be off, beyond [`MISFIT`] of its size, in units of the distances of
-/// the parent's origin and of the wanted position: subtracting two float32 positions and turning the
-/// difference leaves at most `√3 u` of each, u = ε/2, and adding it back the same; 4 ε = 8 u.
-const POSITION_MISFIT: f64 = 4.0 * f32::EPSILON as f64;
-
-/// Below the normal numbers of float32 rounding is not relative to a number's size, and misses nothing
-/// that float32 could hold.
-const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
-
-/// Two directions whose sine is below this are parallel as far as float32 can tell.
-const PARALLEL: f64 = 8.0 * f32::EPSILON as f64;
-
-const _: () = assert!(MISFIT > POSITION_MISFIT, "rounding must not look like a misfit");
-
-pub(super) fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(rotation: Quat) -> Result<Quat, E> {
-    if !rotation.is_finite() {
-        return Err(NonFinite.into());
-    }
-    let length_squared = rotation.length_squared();
-    if (length_squared - 1.0).abs() <= UNIT_TOLERANCE {
-        return Ok(rotation);
-    }
-    let length = rotation.length();
-    if (length - 1.0).abs() <= ROTATION_TOLERANCE {
-        Ok(rotation.normalize())
-    } else {
-        Err(NotRotation { length }.into())
-    }
-}
-
-#[inline]
-pub(super) fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform: &mut Transform) -> Result<(), E> {
-    if !transform.position.is_finite() || !transform.scale.is_finite() {
-        return Err(NonFinite.into());
-    }
-    let rotation = admit_rotation::<E>(transform.rotation)?;
-    if overflows(transform.scale, rotation) {
-        return Err(NonFinite.into());
-    }
-    transform.rotation = rotation;
-    Ok(())
-}
-
-pub(super) fn check_scalar(t: f32) -> Result<f32, NonFinite> {
-    if t.is_finite() { Ok(t) } else { Err(NonFinite) }
-}
-
-/// Whether the transform and its matrix are finite.
-pub(super) fn is_finite(transform: &Transform) -> bool {
-    transform.is_finite() && !overflows(transform.scale, transform.rotation)
-}
-
-/// A scale at the end of the range times a rotation that is a last bit too long overflows.
-fn overflows(scale: Vec3, rotation: Quat) -> bool {
-    scale.abs().max_element() > f32::MAX / 2.0
-        && !Transform::from_rotation(rotation).with_scale(scale).to_affine().is_finite()
-}
+const _: () = assert!(MISFIT > f32::POSITION_MISFIT, "rounding must not look like a misfit");
 
 /// Whether a scale is one factor on all axes, but for rounding; signs aside.
-pub(super) fn is_uniform(scale: Vec3) -> bool {
-    let size = scale.abs();
-    size.max_element() - size.min_element() <= TRS_TOLERANCE * size.max_element()
+pub(super) fn is_uniform<P: Precision>(scale: P::Vector) -> bool {
+    let size = scale.widen().abs();
+    size.max_element() - size.min_element() <= P::TRS_TOLERANCE * size.max_element()
 }
 
 /// A quaternion in float64, unit to that precision.
-pub(super) fn wide_rotation(rotation: Quat) -> DQuat {
-    rotation.as_dquat().normalize()
-}
-
-/// q and -q turn alike: the one nearer to what a node holds, so that nothing spins between the two.
-pub(super) fn nearer(rotation: Quat, held: Quat) -> Quat {
-    if rotation.dot(held) < 0.0 { -rotation } else { rotation }
-}
-
-pub(super) fn wide_affine(m: &Affine3A) -> DAffine3 {
-    let [x, y, z, t] = [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis, m.translation].map(|c| c.as_dvec3());
-    DAffine3 { matrix3: DMat3::from_cols(x, y, z), translation: t }
+pub(super) fn wide_rotation(rotation: impl Widen<Wide = DQuat>) -> DQuat {
+    rotation.widen().normalize()
 }
 
 /// `parent⁻¹ * wanted`, in float64 and rounded, or how far that misses.
-pub(super) fn solve_affine(flat: bool, parent: &DAffine3, wanted: &DAffine3) -> Result<(DAffine3, Affine3A), Misfit> {
+pub(super) fn solve_affine<P: Precision>(
+    flat: bool,
+    parent: &DAffine3,
+    wanted: &DAffine3,
+) -> Result<(DAffine3, P::Affine), Misfit> {
     if flat {
         return Err(Misfit::Singular(f32::INFINITY));
     }
     let exact = divide(parent, wanted);
-    let rounded = exact.as_affine3a();
-    let misfit = misfit(parent, &wide_affine(&rounded), wanted);
-    if fits(misfit) && rounded.is_finite() { Ok((exact, rounded)) } else { Err(Misfit::Singular(misfit as f32)) }
+    let rounded = P::Affine::narrow(exact);
+    let misfit = misfit::<P>(parent, &rounded.widen(), wanted);
+    if fits(misfit) && rounded.widen().is_finite() {
+        Ok((exact, rounded))
+    } else {
+        Err(Misfit::Singular(misfit as f32))
+    }
 }
 
 /// The point `x` for which `parent * x = wanted`, in float64 and rounded, or how far that misses.
-pub(super) fn solve_point(flat: bool, parent: &DAffine3, wanted: DVec3) -> Result<Vec3, Misfit> {
+pub(super) fn solve_point<P: Precision>(flat: bool, parent: &DAffine3, wanted: DVec3) -> Result<P::Vector, Misfit> {
     if flat {
         return Err(Misfit::Singular(f32::INFINITY));
     }
     let target = DAffine3 { matrix3: DMat3::ZERO, translation: wanted };
-    placed(parent, divide(parent, &target).translation.as_vec3(), wanted)
+    placed::<P>(parent, divide(parent, &target).translation, wanted)
 }
 
 /// The point that is off `from` by `by` once the parent maps both. Far from its origin more exact than
 /// to solve for the sum, and exact for no offset.
-pub(super) fn solve_offset(flat: bool, parent: &DAffine3, from: Vec3, by: DVec3) -> Result<Vec3, Misfit> {
+pub(super) fn solve_offset<P: Precision>(
+    flat: bool,
+    parent: &DAffine3,
+    from: P::Vector,
+    by: DVec3,
+) -> Result<P::Vector, Misfit> {
     if flat {
         return Err(Misfit::Singular(f32::INFINITY));
     }
     let linear = DAffine3 { matrix3: parent.matrix3, translation: DVec3::ZERO };
     let offset = divide(&linear, &DAffine3 { matrix3: DMat3::ZERO, translation: by }).translation;
-    let from = from.as_dvec3();
-    placed(parent, (from + offset).as_vec3(), parent.transform_point3(from) + by)
+    let from = from.widen();
+    placed::<P>(parent, from + offset, parent.transform_point3(from) + by)
 }
 
-/// A solved point, if the parent maps it to the wanted one.
-fn placed(parent: &DAffine3, point: Vec3, wanted: DVec3) -> Result<Vec3, Misfit> {
-    let misfit = position_misfit(parent.transform_point3(point.as_dvec3()), wanted, parent.translation);
-    if fits(misfit) && point.is_finite() { Ok(point) } else { Err(Misfit::Singular(misfit as f32)) }
+/// A solved point, rounded, if the parent maps it to the wanted one.
+fn placed<P: Precision>(parent: &DAffine3, point: DVec3, wanted: DVec3) -> Result<P::Vector, Misfit> {
+    let point = P::Vector::narrow(point);
+    let misfit = position_misfit::<P>(parent.transform_point3(point.widen()), wanted, parent.translation);
+    if fits(misfit) && point.widen().is_finite() { Ok(point) } else { Err(Misfit::Singular(misfit as f32)) }
 }
 
 /// `parent⁻¹ * wanted`.
@@ -198,33 +140,33 @@ impl Factors {
 }
 
 /// How far `parent * x` misses `wanted`: the worst column, in units of its largest element.
-pub(super) fn misfit(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 {
+pub(super) fn misfit<P: Precision>(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> f64 {
     let reached = *parent * *x;
     let column = |i: usize| {
         let off = (reached.matrix3.col(i) - wanted.matrix3.col(i)).abs().max_element();
-        if off <= SMALLEST { 0.0 } else { off / wanted.matrix3.col(i).abs().max_element() }
+        if off <= P::SMALLEST { 0.0 } else { off / wanted.matrix3.col(i).abs().max_element() }
     };
     let linear = larger(larger(column(0), column(1)), column(2));
-    larger(linear, position_misfit(reached.translation, wanted.translation, parent.translation))
+    larger(linear, position_misfit::<P>(reached.translation, wanted.translation, parent.translation))
 }
 
 /// By how much a solved position misses, beyond what rounding alone explains: in units of its distance
 /// from the world's origin or from the parent's, whichever is larger, because a position near the former
 /// is a difference of large numbers that nothing relates to its own size.
-pub(super) fn position_misfit(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
+pub(super) fn position_misfit<P: Precision>(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
     let [off, from_world, from_parent, origin] =
         [reached - wanted, wanted, wanted - origin, origin].map(|v| v.abs().max_element());
-    if off <= SMALLEST.max(POSITION_MISFIT * (from_world + origin)) {
+    if off <= P::SMALLEST.max(P::POSITION_MISFIT * (from_world + origin)) {
         return 0.0;
     }
     larger(0.0, off / from_world.max(from_parent))
 }
 
 /// By how much a solved scale misses, in units of the wanted one.
-pub(super) fn scale_misfit(reached: DVec3, wanted: DVec3) -> f64 {
+pub(super) fn scale_misfit<P: Precision>(reached: DVec3, wanted: DVec3) -> f64 {
     let component = |i: usize| {
         let off = (reached[i] - wanted[i]).abs();
-        if off <= SMALLEST { 0.0 } else { off / wanted[i].abs() }
+        if off <= P::SMALLEST { 0.0 } else { off / wanted[i].abs() }
     };
     larger(larger(component(0), component(1)), component(2))
 }
@@ -237,10 +179,10 @@ pub(super) fn unit(v: DVec3) -> Option<DVec3> {
 
 /// Right-handed axes: the first along `forward`, the second as near to `up` as can be. `None` if
 /// either has no direction, or they have the same.
-pub(super) fn frame(forward: DVec3, up: DVec3) -> Option<DMat3> {
+pub(super) fn frame<P: Precision>(forward: DVec3, up: DVec3) -> Option<DMat3> {
     let (forward, up) = (unit(forward)?, unit(up)?);
     let across = up - forward * forward.dot(up);
-    if across.length() <= PARALLEL {
+    if across.length() <= P::PARALLEL {
         return None;
     }
     let across = across.normalize();
@@ -249,18 +191,23 @@ pub(super) fn frame(forward: DVec3, up: DVec3) -> Option<DMat3> {
 
 /// The rotation that turns `from_forward` to `forward` and, about it, `from_up` towards `up`.
 /// `from_up` gives way to another axis where it is along `from_forward`.
-pub(super) fn aim(from_forward: DVec3, from_up: DVec3, forward: DVec3, up: DVec3) -> Result<DMat3, Misfit> {
-    let own = [from_up, DVec3::Y, DVec3::Z].into_iter().find_map(|up| frame(from_forward, up));
-    match (frame(forward, up), own) {
+pub(super) fn aim<P: Precision>(
+    from_forward: DVec3,
+    from_up: DVec3,
+    forward: DVec3,
+    up: DVec3,
+) -> Result<DMat3, Misfit> {
+    let own = [from_up, DVec3::Y, DVec3::Z].into_iter().find_map(|up| frame::<P>(from_forward, up));
+    match (frame::<P>(forward, up), own) {
         (Some(wanted), Some(own)) => Ok(wanted * own.transpose()),
         _ => Err(Misfit::Degenerate),
     }
 }
 
-/// Whether a target is on the eye as far as float32 positions can tell: `size` is the sum of the
+/// Whether a target is on the eye as far as rounded positions can tell: `size` is the sum of the
 /// magnitudes that went into both, and reading one of them rounded each of its terms.
-pub(super) fn coincide(eye: DVec3, target: DVec3, size: f64) -> bool {
-    (target - eye).abs().max_element() <= POSITION_MISFIT * size
+pub(super) fn coincide<P: Precision>(eye: DVec3, target: DVec3, size: f64) -> bool {
+    (target - eye).abs().max_element() <= P::POSITION_MISFIT * size
 }
 
 /// The error of a solution through a world pose, as how far it misses.
@@ -271,140 +218,150 @@ fn residual<T>(solved: Result<T, Misfit>) -> Result<T, f32> {
     })
 }
 
+/// Each column times a power of two that brings its largest element near one: no digit changes, and neither squares
+/// nor the determinant over- or underflow.
+fn columns_near_one(linear: DMat3) -> DMat3 {
+    let DMat3 { x_axis, y_axis, z_axis } = linear;
+    DMat3::from_cols(near_one(x_axis), near_one(y_axis), near_one(z_axis))
+}
+
 /// How much of a linear part's thinnest side, `U_ii` of `R U`, one rounding of its columns would hide:
 /// beyond [`MISFIT`] whether it has that side at all is noise. Zero columns count as hidden.
-pub(super) fn hidden(linear: DMat3) -> f64 {
+pub(super) fn hidden<P: Precision>(linear: DMat3) -> f64 {
+    let linear = columns_near_one(linear);
     let sides = decompose_linear(linear, DVec3::ONE).scale.abs();
     let noise = |i: usize| {
-        let rounding = 0.5 * f64::from(f32::EPSILON) * linear.col(i).length();
+        let rounding = 0.5 * P::EPSILON * linear.col(i).length();
         if sides[i] == 0.0 { f64::INFINITY } else { rounding / sides[i] }
     };
     larger(larger(noise(0), noise(1)), noise(2))
 }
 
 /// Refuses a matrix whose image is a plane, a line or a point, as far as its rounding can tell.
-fn refuse_flat(linear: DMat3) -> Result<(), f32> {
-    let hidden = hidden(linear);
+fn refuse_flat<P: Precision>(linear: DMat3) -> Result<(), f32> {
+    let hidden = hidden::<P>(linear);
     if fits(hidden) { Ok(()) } else { Err(hidden as f32) }
 }
 
-fn rounded(direction: Option<DVec3>) -> Option<Vec3> {
-    direction.map(|direction| direction.as_vec3())
+fn rounded<P: Precision>(direction: Option<DVec3>) -> Option<P::Vector> {
+    direction.map(P::Vector::narrow)
 }
 
-/// Three dimensions of float32.
+/// Three dimensions of one precision.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[allow(unnameable_types, reason = "an associated type of a sealed trait")]
-pub struct Space3;
+pub struct Space3<P>(PhantomData<P>);
 
-impl Shared for Space3 {
-    type Vector = Vec3;
-    type Rotation = Quat;
-    type Affine = Affine3A;
-    type Transform = Transform;
-    type Decomposed = Decomposed;
-    type Up = Vec3;
+impl<P: Precision> Shared for Space3<P> {
+    type Vector = P::Vector;
+    type Rotation = P::Rotation;
+    type Affine = P::Affine;
+    type Transform = P::Transform;
+    type Decomposed = P::Decomposed;
+    type Up = P::Vector;
     type Wide = DAffine3;
-    type Skin = Mat4;
+    type Skin = P::Mat4;
 
     const FORWARD: i8 = -3;
 
-    fn check_vector(v: Vec3) -> Result<Vec3, NonFinite> {
-        if v.is_finite() { Ok(v) } else { Err(NonFinite) }
+    fn check_vector(v: P::Vector) -> Result<P::Vector, NonFinite> {
+        if v.widen().is_finite() { Ok(v) } else { Err(NonFinite) }
     }
 
-    fn check_up(up: Vec3) -> Result<Vec3, NonFinite> {
+    fn check_up(up: P::Vector) -> Result<P::Vector, NonFinite> {
         Self::check_vector(up)
     }
 
-    fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: Quat) -> Result<Quat, E> {
-        admit_rotation(r)
+    fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(r: P::Rotation) -> Result<P::Rotation, E> {
+        P::admit_rotation(r)
     }
 
-    fn position(t: &Transform) -> Vec3 {
-        t.position
+    fn position(t: &P::Transform) -> P::Vector {
+        P::parts(t).0
     }
 
-    fn rotation(t: &Transform) -> Quat {
-        t.rotation
+    fn rotation(t: &P::Transform) -> P::Rotation {
+        P::parts(t).1
     }
 
-    fn scale(t: &Transform) -> Vec3 {
-        t.scale
+    fn scale(t: &P::Transform) -> P::Vector {
+        P::parts(t).2
     }
 
-    fn parts(d: &Decomposed) -> Transform {
-        d.transform
+    fn parts(d: &P::Decomposed) -> P::Transform {
+        P::transform_of(d)
     }
 
     fn is_mirrored(world: &DAffine3) -> bool {
-        refuse_flat(world.matrix3).is_ok() && world.matrix3.determinant() < 0.0
+        refuse_flat::<P>(world.matrix3).is_ok() && columns_near_one(world.matrix3).determinant() < 0.0
     }
 
-    fn axis(world: &DAffine3, axis: i8) -> Option<Vec3> {
+    fn axis(world: &DAffine3, axis: i8) -> Option<P::Vector> {
         let column = world.matrix3.col(usize::from(axis.unsigned_abs()) - 1);
-        rounded(unit(column * f64::from(axis.signum())))
+        rounded::<P>(unit(column * f64::from(axis.signum())))
     }
 
-    fn inverse(world: &DAffine3) -> Result<Affine3A, f32> {
-        residual(solve_affine(false, world, &DAffine3::IDENTITY)).map(|(_, rounded)| rounded)
+    fn inverse(world: &DAffine3) -> Result<P::Affine, f32> {
+        residual(solve_affine::<P>(false, world, &DAffine3::IDENTITY)).map(|(_, rounded)| rounded)
     }
 
-    fn map_point(world: &DAffine3, point: Vec3) -> Vec3 {
-        world.transform_point3(point.as_dvec3()).as_vec3()
+    fn map_point(world: &DAffine3, point: P::Vector) -> P::Vector {
+        P::Vector::narrow(world.transform_point3(point.widen()))
     }
 
-    fn map_vector(world: &DAffine3, vector: Vec3) -> Vec3 {
-        world.transform_vector3(vector.as_dvec3()).as_vec3()
+    fn map_vector(world: &DAffine3, vector: P::Vector) -> P::Vector {
+        P::Vector::narrow(world.transform_vector3(vector.widen()))
     }
 
-    fn map_direction(world: &DAffine3, vector: Vec3) -> Option<Vec3> {
-        rounded(unit(world.transform_vector3(vector.as_dvec3())))
+    fn map_direction(world: &DAffine3, vector: P::Vector) -> Option<P::Vector> {
+        rounded::<P>(unit(world.transform_vector3(vector.widen())))
     }
 
     /// Along `M⁻ᵀ n`, whose sign a mirroring `M` keeps right by itself.
-    fn map_normal(world: &DAffine3, normal: Vec3) -> Result<Option<Vec3>, f32> {
-        refuse_flat(world.matrix3)?;
-        Ok(rounded(unit(Factors::of(world.matrix3.transpose()).solve(normal.as_dvec3()))))
+    fn map_normal(world: &DAffine3, normal: P::Vector) -> Result<Option<P::Vector>, f32> {
+        refuse_flat::<P>(world.matrix3)?;
+        Ok(rounded::<P>(unit(Factors::of(world.matrix3.transpose()).solve(normal.widen()))))
     }
 
-    fn unmap_point(world: &DAffine3, point: Vec3) -> Result<Vec3, f32> {
-        residual(solve_point(false, world, point.as_dvec3()))
+    fn unmap_point(world: &DAffine3, point: P::Vector) -> Result<P::Vector, f32> {
+        residual(solve_point::<P>(false, world, point.widen()))
     }
 
-    fn unmap_vector(world: &DAffine3, vector: Vec3) -> Result<Vec3, f32> {
+    fn unmap_vector(world: &DAffine3, vector: P::Vector) -> Result<P::Vector, f32> {
         let linear = DAffine3 { matrix3: world.matrix3, translation: DVec3::ZERO };
-        residual(solve_point(false, &linear, vector.as_dvec3()))
+        residual(solve_point::<P>(false, &linear, vector.widen()))
     }
 
-    fn unmap_direction(world: &DAffine3, vector: Vec3) -> Result<Option<Vec3>, f32> {
-        let Some(wanted) = unit(vector.as_dvec3()) else { return Ok(None) };
-        let solved = rounded(unit(Factors::of(world.matrix3).solve(wanted))).unwrap_or(Vec3::ZERO);
-        let reached = unit(world.matrix3 * solved.as_dvec3()).unwrap_or(DVec3::ZERO);
+    fn unmap_direction(world: &DAffine3, vector: P::Vector) -> Result<Option<P::Vector>, f32> {
+        let Some(wanted) = unit(vector.widen()) else { return Ok(None) };
+        let solved =
+            rounded::<P>(unit(Factors::of(world.matrix3).solve(wanted))).unwrap_or(P::Vector::narrow(DVec3::ZERO));
+        let reached = unit(world.matrix3 * solved.widen()).unwrap_or(DVec3::ZERO);
         let misfit = (reached - wanted).abs().max_element();
         if fits(misfit) { Ok(Some(solved)) } else { Err(misfit as f32) }
     }
 
     /// Along `Mᵀ n`.
-    fn unmap_normal(world: &DAffine3, normal: Vec3) -> Result<Option<Vec3>, f32> {
-        refuse_flat(world.matrix3)?;
-        Ok(rounded(unit(world.matrix3.transpose() * normal.as_dvec3())))
+    fn unmap_normal(world: &DAffine3, normal: P::Vector) -> Result<Option<P::Vector>, f32> {
+        refuse_flat::<P>(world.matrix3)?;
+        Ok(rounded::<P>(unit(world.matrix3.transpose() * normal.widen())))
     }
 
     /// Each axis takes the smaller and the larger of the two products of each element (J. Arvo,
     /// "Transforming axis-aligned bounding boxes", Graphics Gems, 1990).
-    fn map_box(world: &DAffine3, a: Vec3, b: Vec3) -> (Vec3, Vec3) {
+    fn map_box(world: &DAffine3, a: P::Vector, b: P::Vector) -> (P::Vector, P::Vector) {
         let (mut low, mut high) = (world.translation, world.translation);
+        let (a, b) = (a.widen(), b.widen());
         for i in 0..3 {
-            let (p, q) = (world.matrix3.col(i) * f64::from(a[i]), world.matrix3.col(i) * f64::from(b[i]));
+            let (p, q) = (world.matrix3.col(i) * a[i], world.matrix3.col(i) * b[i]);
             low += p.min(q);
             high += p.max(q);
         }
-        (low.as_vec3(), high.as_vec3())
+        (P::Vector::narrow(low), P::Vector::narrow(high))
     }
 
-    fn joint_matrix(world: &DAffine3, inverse_bind: &Affine3A) -> Mat4 {
-        Mat4::from((*world * wide_affine(inverse_bind)).as_affine3a())
+    fn joint_matrix(world: &DAffine3, inverse_bind: &P::Affine) -> P::Mat4 {
+        P::to_mat4(P::Affine::narrow(*world * inverse_bind.widen()))
     }
 }

@@ -4,6 +4,7 @@ use super::space3::{misfit, position_misfit, solve_affine, solve_point};
 use super::{Accumulate, Chain, MISFIT, Matrices, Own, Shear};
 use crate::Transform;
 use crate::transform::decompose::decompose_linear;
+use crate::transform::precision::Widen;
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
 
@@ -51,7 +52,7 @@ proptest! {
         let (parent, wanted) = (chain(&parents), wide(&wanted));
         let shear = if refuse { Shear::Refused } else { Shear::Allowed };
         if let Ok(own) = Matrices::solve(&parent, &wanted, &Own::trs(held), shear) {
-            let misfit = misfit(&parent.wide, &Matrices::widen(&own.local()), &wanted);
+            let misfit = misfit::<f32>(&parent.wide, &Matrices::widen(&own.local()), &wanted);
             prop_assert!(misfit <= MISFIT, "misses by {misfit:e}, shear {shear:?}, {:?}", own.matrix);
         }
     }
@@ -73,9 +74,9 @@ proptest! {
         let sides = decompose_linear(parent.wide.matrix3, DVec3::ONE).scale.abs();
         let thick = (0..3).all(|i| sides[i] > 2f64.powi(-40) * parent.wide.matrix3.col(i).length());
         prop_assume!(thick);
-        let solved = solve_affine(false, &parent.wide, &wanted);
+        let solved = solve_affine::<f32>(false, &parent.wide, &wanted);
         prop_assert!(solved.is_ok(), "{:?} under {:?}", solved, parent);
-        let solved = solve_point(false, &parent.wide, wanted.translation);
+        let solved = solve_point::<f32>(false, &parent.wide, wanted.translation);
         prop_assert!(solved.is_ok(), "{:?} under {:?}", solved, parent);
     }
 }
@@ -86,13 +87,13 @@ fn rows_are_eliminated_in_any_order() {
     for [a, b, c] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let parent = DAffine3 { matrix3: DMat3::from_cols(m[a], m[b], m[c]), translation: DVec3::ONE };
         let local = Affine3A::from_cols(Vec3::X.into(), Vec3::ONE.into(), Vec3::Z.into(), Vec3::splat(3.0).into());
-        let wanted = parent * super::space3::wide_affine(&local);
-        assert_eq!(solve_affine(false, &parent, &wanted).unwrap().1, local);
+        let wanted = parent * local.widen();
+        assert_eq!(solve_affine::<f32>(false, &parent, &wanted).unwrap().1, local);
         let point = parent.transform_point3(DVec3::new(1.0, 2.0, 3.0));
-        assert_eq!(solve_point(false, &parent, point), Ok(Vec3::new(1.0, 2.0, 3.0)));
-        assert_eq!(position_misfit(point, point, parent.translation), 0.0);
+        assert_eq!(solve_point::<f32>(false, &parent, point), Ok(Vec3::new(1.0, 2.0, 3.0)));
+        assert_eq!(position_misfit::<f32>(point, point, parent.translation), 0.0);
     }
     let flat = DAffine3 { matrix3: DMat3::from_cols(m[0], m[1], m[1]), translation: DVec3::ZERO };
-    assert!(solve_affine(false, &flat, &DAffine3::IDENTITY).is_err());
-    assert!(solve_affine(false, &DAffine3::from_scale(DVec3::ZERO), &DAffine3::IDENTITY).is_err());
+    assert!(solve_affine::<f32>(false, &flat, &DAffine3::IDENTITY).is_err());
+    assert!(solve_affine::<f32>(false, &DAffine3::from_scale(DVec3::ZERO), &DAffine3::IDENTITY).is_err());
 }

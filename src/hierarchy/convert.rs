@@ -144,7 +144,7 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`] for either; [`SingularParent`] naming `to` if it is flat on the way to the common
-    /// ancestor (with `Components`: to the root), or no float32 matrix does the job; [`NonFinite`](crate::NonFinite) if the result overflows.
+    /// ancestor (with `Components`: to the root), or no rounded matrix does the job; [`NonFinite`](crate::NonFinite) if the result overflows.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
@@ -216,7 +216,9 @@ impl<A: Geometry> HierarchyOf<A> {
     /// Writes the matrices that a skinning shader takes: `out[i] = W(joints[i]) * inverse_binds[i]`.
     ///
     /// Worlds are right whether or not there was an update; after one each costs two loads and a
-    /// product.
+    /// product. In double precision the matrices are `DMat4`: shaders take float32, but what is left of a
+    /// far world after rounding is of no use. Take the camera's position, or the mesh's, away first, and
+    /// round then, with `as_mat4`.
     ///
     /// # Errors
     /// [`LengthMismatch`] unless all three have the same length; [`StaleNode`] for any joint; nothing

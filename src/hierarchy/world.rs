@@ -158,7 +158,7 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`]; [`SingularParent`] naming the node if its world is flat, or so nearly that
-    /// `world * inverse` is off the identity by more than 2⁻¹⁰ whatever float32 matrix is chosen.
+    /// `world * inverse` is off the identity by more than 2⁻¹⁰ whatever matrix is chosen.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};

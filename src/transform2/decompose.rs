@@ -31,8 +31,10 @@
 //! good to one last digit, by `2√2 u` where both elements of `U` meet; their products and sum by `2.5u`: in all
 //! **less than `16u |c| = 8 f64::EPSILON |c|`**.
 
-use super::precision::{Precision2, Widen};
-use crate::accumulate::rank::{difference_of_products, power_of_two_near_reciprocal};
+use super::precision::Precision2;
+use crate::transform::precision::Widen;
+use crate::transform::precision::power_of_two_near_reciprocal;
+use crate::transform::rank::difference_of_products;
 use crate::{DTransform2, Transform2, TransformError};
 use glam::{Affine2, DAffine2, DMat2, DVec2, Vec2};
 

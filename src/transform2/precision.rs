@@ -1,60 +1,10 @@
 //! The seam between the two precisions of two dimensions: the types of each, and the way to float64 and back.
 //!
-//! What takes thought (solving, taking apart, aiming, mapping) is written once, in float64. A value of float32 is
-//! widened, which loses nothing, and the answer is narrowed, which is its only rounding. For float64 both are the
-//! identity, and the roundings of the work itself are what is left.
+//! As [`transform::precision`](crate::transform::precision) for three.
 
+use crate::transform::precision::Widen;
 use core::fmt::Debug;
 use glam::{Affine2, DAffine2, DVec2, Vec2};
-
-/// A value of either precision.
-pub(crate) trait Widen: Copy {
-    /// The same in float64.
-    type Wide;
-    /// Exact.
-    fn widen(self) -> Self::Wide;
-    /// Rounded to nearest, each number by itself.
-    fn narrow(wide: Self::Wide) -> Self;
-}
-
-macro_rules! widen {
-    ($Single:ident as $Double:ident, $value:ident => $widen:expr, $wide:ident => $narrow:expr) => {
-        impl Widen for $Single {
-            type Wide = $Double;
-
-            #[inline]
-            fn widen(self) -> $Double {
-                let $value = self;
-                $widen
-            }
-
-            #[inline]
-            fn narrow($wide: $Double) -> Self {
-                $narrow
-            }
-        }
-
-        impl Widen for $Double {
-            type Wide = Self;
-
-            #[inline]
-            fn widen(self) -> Self {
-                self
-            }
-
-            #[inline]
-            fn narrow(wide: Self) -> Self {
-                wide
-            }
-        }
-    };
-}
-widen!(f32 as f64, value => value.into(), wide => wide as Self);
-widen!(Vec2 as DVec2, value => value.as_dvec2(), wide => wide.as_vec2());
-widen!(Affine2 as DAffine2, value => {
-    let [x, y, t] = [value.matrix2.x_axis, value.matrix2.y_axis, value.translation].map(|column| column.as_dvec2());
-    DAffine2::from_cols(x, y, t)
-}, wide => wide.as_affine2());
 
 /// A floating point type with the types of glam that are made of it.
 pub(crate) trait Precision2: Widen<Wide = f64> {

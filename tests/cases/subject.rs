@@ -1,7 +1,7 @@
 //! The doors of a hierarchy as the cases use them: everything in float64, row-major.
 
 use posetree::glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3, Quat, Vec3};
-use posetree::{Error, Hierarchy, Keep, NodeId, Space, Transform};
+use posetree::{DHierarchy, DTransform, Error, Hierarchy, Keep, NodeId, Space, Transform};
 
 /// Position, rotation (x, y, z, w) and scale.
 #[derive(Clone, Copy, Debug)]
@@ -256,4 +256,9 @@ macro_rules! subject {
 mod single {
     use super::*;
     subject!(Hierarchy, Transform, Vec3, Quat, Affine3A, "tol", f32);
+}
+
+mod double {
+    use super::*;
+    subject!(DHierarchy, DTransform, DVec3, DQuat, DAffine3, "tol64", f64);
 }

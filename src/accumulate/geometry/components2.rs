@@ -4,8 +4,9 @@ use super::Geometry;
 use crate::accumulate::components2::{solve_offset, solve_position, solve_scale};
 use crate::accumulate::space2::{DSpace2, Space2, aim, coincide, for_each_precision, solve_affine};
 use crate::accumulate::{Accumulate, Chain, Components2, DComponents2, Misfit, Own};
+use crate::transform::precision::Widen;
 use crate::transform2::decompose::{decompose_linear, direction};
-use crate::transform2::precision::{Precision2, Widen};
+use crate::transform2::precision::Precision2;
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, Transform2};
 use glam::{Affine2, DAffine2, DVec2, Vec2};
 

@@ -6,8 +6,9 @@ use crate::accumulate::space2::{
     DSpace2, Space2, aim, coincide, for_each_precision, hidden, solve, solve_affine, solve_offset, solve_point, unit,
 };
 use crate::accumulate::{Accumulate, Chain, DMatrices2, MISFIT, Matrices2, Misfit, Own, Shear, fits, larger};
+use crate::transform::precision::Widen;
 use crate::transform2::decompose::{decompose_linear, direction, shear_under};
-use crate::transform2::precision::{Precision2, Widen};
+use crate::transform2::precision::Precision2;
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, Transform2};
 use glam::{Affine2, DAffine2, DMat2, DVec2, Vec2};
 

@@ -1,31 +1,62 @@
-//! Whether a matrix is exactly singular, decided without rounding.
+//! Determinants of which the sign, and whether they are zero, is decided without rounding.
+//!
+//! Products are written as sums of float64 numbers without error (the product of two is a rounded product and its
+//! rounding error, which is a float64 number too: T. J. Dekker, 1971), and those terms are added without error (a
+//! growing expansion: J. R. Shewchuk, 1997). Columns are scaled by powers of two first, which changes neither the
+//! answer nor a digit. For float32 columns nothing is ever lost; in float64 a term is, as if it were zero, if it is
+//! 2⁻¹⁹⁰⁰ times smaller than the product of the columns' largest elements.
 
-use glam::DMat3;
+use super::precision::power_of_two_near_reciprocal;
+use glam::{DMat3, DVec3};
+
+/// A column's largest element is brought to this, so that the products of three come nowhere near either end of
+/// the range.
+const LIFT: f64 = power_of_two(300);
+
+/// What a product of two columns is too large by, in [`cross`].
+pub(crate) const LIFT2: f64 = power_of_two(600);
+
+/// What a product of three columns is too large by, in [`determinant`].
+pub(crate) const LIFT3: f64 = power_of_two(900);
+
+const fn power_of_two(exponent: u64) -> f64 {
+    f64::from_bits((1023 + exponent) << 52)
+}
 
 /// Whether the determinant is exactly zero.
-///
-/// The six products of the determinant are written as sums of float64 numbers without error (the
-/// product of two is a rounded product and its rounding error, which is a float64 number too:
-/// T. J. Dekker, 1971), and those terms are added without error (a growing expansion: J. R. Shewchuk,
-/// 1997). Columns are scaled by powers of two first, which changes neither the answer nor a digit.
 pub(crate) fn is_rank_deficient(m: DMat3) -> bool {
-    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|column| {
-        let size = column.abs().max_element();
-        if size > 0.0 { (column * power_of_two_near_reciprocal(size)).to_array() } else { [0.0; 3] }
-    });
+    determinant(m) == 0.0
+}
+
+/// The determinant of a matrix whose columns are each taken in units of the power of two at their largest element:
+/// [`LIFT3`] times as large, right in its sign, and zero only if it is.
+pub(crate) fn determinant(m: DMat3) -> f64 {
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(lifted);
     let mut sum = Expansion::default();
     for (i, j, k) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
         sum.add_product(x[i], y[j], z[k]);
         sum.add_product(-x[i], y[k], z[j]);
     }
-    sum.is_zero()
+    sum.value()
 }
 
-/// A power of two that brings `size` near one; exact for every normal and subnormal float64.
-pub(crate) fn power_of_two_near_reciprocal(size: f64) -> f64 {
-    let exponent = ((size.to_bits() >> 52) & 0x7ff) as i64 - 1023;
-    let clamped = (-exponent).clamp(-1022, 1023);
-    f64::from_bits(((clamped + 1023) as u64) << 52)
+/// The cross product of two columns, each in units as for [`determinant`]: [`LIFT2`] times as large, every element
+/// right in its sign and zero only if it is.
+pub(crate) fn cross(a: DVec3, b: DVec3) -> DVec3 {
+    let [a, b] = [a, b].map(lifted);
+    let minor = |i: usize, j: usize| {
+        let ((p, p_low), (q, q_low)) = (two_product(a[i], b[j]), two_product(a[j], b[i]));
+        // The low parts count only where the high ones cancel, and then these leave no error.
+        let ((high, high_low), (low, low_low)) = (two_sum(p, -q), two_sum(p_low, -q_low));
+        (high + low) + (high_low + low_low)
+    };
+    DVec3::new(minor(1, 2), minor(2, 0), minor(0, 1))
+}
+
+fn lifted(column: DVec3) -> [f64; 3] {
+    let size = column.abs().max_element();
+    // Not in one step: both factors are within the range, their product may not be.
+    if size > 0.0 { (column * power_of_two_near_reciprocal(size) * LIFT).to_array() } else { [0.0; 3] }
 }
 
 /// `a * b - c * d`, within two roundings of itself however much cancels: where it does, the difference of
@@ -64,9 +95,9 @@ impl Expansion {
         self.len += 1;
     }
 
-    fn is_zero(&self) -> bool {
-        // The terms do not overlap, so that they cancel only by being zero.
-        self.terms[..self.len].iter().all(|&term| term == 0.0)
+    /// The sum, rounded. The terms do not overlap and grow, so that they cancel only by being zero.
+    fn value(&self) -> f64 {
+        self.terms[..self.len].iter().sum()
     }
 }
 
@@ -92,7 +123,7 @@ fn two_product(a: f64, b: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{DVec3, Mat3, Vec3};
+    use glam::{Mat3, Vec3};
     use proptest::prelude::*;
 
     fn columns(x: DVec3, y: DVec3, z: DVec3) -> DMat3 {
