@@ -175,9 +175,9 @@ mod transform;
 
 pub use accumulate::{Accumulate, Components, Geometry, Matrices};
 pub use error::{
-    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved, NotRotation, NotSibling,
-    NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode,
-    TransformError, WorldError,
+    Cycle, Degenerate, Error, ExtendError, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved,
+    NotRotation, NotSibling, NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent,
+    StaleNode, TransformError, WorldError,
 };
 pub use glam;
 pub use hierarchy::{
