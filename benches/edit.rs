@@ -227,7 +227,12 @@ fn edit(c: &mut Criterion) {
         let mut case = |name, run: &dyn Fn(&mut Hierarchy, NodeId)| {
             group.bench_function(BenchmarkId::new(name, nodes), |b| {
                 b.iter_batched_ref(
-                    || scene.hierarchy.clone(),
+                    || {
+                        // A clone has no room to grow, and would pay for that once.
+                        let mut h = scene.hierarchy.clone();
+                        h.reserve(items.len() * ITEM.len());
+                        h
+                    },
                     |h| items.iter().for_each(|&item| run(h, item)),
                     BatchSize::PerIteration,
                 );
@@ -237,6 +242,17 @@ fn edit(c: &mut Criterion) {
         case("remove_subtree of 10", &|h, item| {
             black_box(h.remove_subtree(item)).unwrap();
         });
+        case("take_subtree of 10", &|h, item| {
+            let _ = black_box(h.take_subtree(item)).unwrap();
+        });
+        case("take_subtree of 10, restore", &|h, item| {
+            let taken = h.take_subtree(item).unwrap();
+            black_box(h.restore(taken)).unwrap();
+        });
+        case("clone_subtree of 10", &|h, item| {
+            black_box(h.clone_subtree(item, other)).unwrap();
+        });
+        case("flatten 9, keep world", &|h, item| h.flatten(item, Keep::World).unwrap());
         case("remove_and_promote 3, keep local", &|h, item| h.remove_and_promote(item, Keep::Local).unwrap());
         case("remove_and_promote 3, keep world", &|h, item| h.remove_and_promote(item, Keep::World).unwrap());
         case("reparent, keep local", &|h, item| {

@@ -223,6 +223,52 @@ families! {
     WorldError { StaleNode, NonFinite, NotRotation, SingularParent, NotTrs, Degenerate, LengthMismatch, NotTracked }
 }
 
+/// Why a list of entries was not [added](crate::HierarchyOf::extend), and which of them is at fault.
+///
+/// Turns into [`InsertError`] and [`Error`] by `?`, which drops the index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExtendError {
+    /// The entry at fault, or one of them; `None` where it is the parent of all or the lengths of the lists.
+    pub index: Option<usize>,
+    /// What is wrong with it.
+    pub cause: InsertError,
+}
+
+impl core::fmt::Display for ExtendError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if let Some(index) = self.index {
+            write!(f, "entry {index}: ")?;
+        }
+        self.cause.fmt(f)
+    }
+}
+
+impl core::error::Error for ExtendError {}
+
+impl From<StaleNode> for ExtendError {
+    fn from(cause: StaleNode) -> Self {
+        Self { index: None, cause: cause.into() }
+    }
+}
+
+impl From<LengthMismatch> for ExtendError {
+    fn from(cause: LengthMismatch) -> Self {
+        Self { index: None, cause: cause.into() }
+    }
+}
+
+impl From<ExtendError> for InsertError {
+    fn from(error: ExtendError) -> Self {
+        error.cause
+    }
+}
+
+impl From<ExtendError> for Error {
+    fn from(error: ExtendError) -> Self {
+        error.cause.into()
+    }
+}
+
 /// Why an operation on [`Transform`](crate::Transform) values was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]

@@ -211,9 +211,9 @@ pub use accumulate::{
     Matrices2,
 };
 pub use error::{
-    Cycle, Degenerate, Error, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved, NotRotation, NotSibling,
-    NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode,
-    TransformError, WorldError,
+    Cycle, Degenerate, Error, ExtendError, InsertError, LengthMismatch, LocalError, NonFinite, NotReserved,
+    NotRotation, NotSibling, NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent,
+    StaleNode, TransformError, WorldError,
 };
 pub use glam;
 pub use hierarchy::{

@@ -45,6 +45,7 @@ const _: () = {
     both_ends::<Children<'static>>();
     error::<Error>();
     error::<InsertError>();
+    error::<ExtendError>();
     error::<ReparentError>();
     error::<LocalError>();
     error::<WorldError>();
@@ -133,6 +134,35 @@ fn an_error_names_the_nodes() {
     assert!(cycle.to_string().contains("0v1") && cycle.to_string().contains("1v1"), "{cycle}");
     h.remove_subtree(below).unwrap();
     assert_eq!(h.local(below), Err(LocalError::StaleNode(StaleNode { node: below })));
+}
+
+#[test]
+fn a_refused_entry_of_a_list_is_named() {
+    let mut h = Hierarchy::new();
+    let good = Transform::IDENTITY;
+    let long = good.with_rotation(Quat::from_xyzw(0.0, 0.0, 0.0, 2.0));
+    let gone = h.add_root(good).unwrap();
+    let mut ids = vec![gone];
+    h.remove_subtree(gone).unwrap();
+    let mut refused = |parent, parents: &[Option<usize>], locals: &[Transform]| {
+        let error = h.extend_into(parent, parents, locals, &mut ids).unwrap_err();
+        assert_eq!((h.len(), ids.len()), (0, 1), "{error}");
+        assert_eq!(Error::from(error), Error::from(InsertError::from(error)));
+        (error.index, error.to_string())
+    };
+    let (index, text) = refused(None, &[None, None, Some(0)], &[good, long, long]);
+    assert_eq!(
+        (index, text),
+        (Some(1), "entry 1: a quaternion of length 2 is not a rotation; normalize it first".into())
+    );
+    assert_eq!(refused(None, &[None, Some(0)], &[good, good.with_scale(Vec3::NAN)]).0, Some(1));
+    assert_eq!(refused(None, &[None, None, Some(5)], &[good; 3]).0, Some(2));
+    assert_eq!(refused(None, &[None, Some(2), Some(1)], &[good; 3]).0, Some(1));
+    assert_eq!(refused(None, &[None], &[good; 3]).0, None);
+    let (index, text) = refused(Some(gone), &[None], &[good]);
+    assert!(index.is_none() && text.starts_with("node 0v1"), "{text}");
+    h.extend_into(None, &[Some(1), None], &[good; 2], &mut ids).unwrap();
+    assert!(ids[0] == gone && h.parent(ids[1]) == Ok(Some(ids[2])));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use gltf::json::Node;
 use posetree::glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
-use posetree::{Hierarchy, InsertError, NodeId, Transform};
+use posetree::{ExtendError, Hierarchy, InsertError, NodeId, Transform};
 use serde_json::Value;
 
 /// The nodes of a file, by their index in it.
@@ -105,7 +105,7 @@ impl Scene {
                 Local::Matrix(_) => Transform::IDENTITY,
             })
             .collect();
-        let ids = hierarchy.extend(None, &self.parents, &locals).map_err(|error| self.refusal(error, &locals))?;
+        let ids = hierarchy.extend(None, &self.parents, &locals).map_err(|error| self.refusal(error))?;
         for (index, &id) in ids.iter().enumerate() {
             if let Local::Matrix(matrix) = self.locals[index] {
                 hierarchy.set_local_matrix(id, matrix).map_err(|error| format!("{}: {error}", self.label(index)))?;
@@ -121,14 +121,14 @@ impl Scene {
     }
 
     /// Which node it is that `extend` refused, and why.
-    fn refusal(&self, error: InsertError, locals: &[Transform]) -> String {
-        if let InsertError::ParentsCycle(cycle) = error {
+    fn refusal(&self, error: ExtendError) -> String {
+        if let InsertError::ParentsCycle(cycle) = error.cause {
             // The entry may be below the cycle; as many steps up as there are nodes end on it.
             let on_cycle = (0..self.len()).try_fold(cycle.index, |at, _| self.parents[at]).unwrap_or(cycle.index);
             return format!("{} is its own ancestor", self.label(on_cycle));
         }
-        match locals.iter().position(|local| Hierarchy::new().add_root(*local).is_err()) {
-            Some(index) => format!("{}: {error}", self.label(index)),
+        match error.index {
+            Some(index) => format!("{}: {}", self.label(index), error.cause),
             None => error.to_string(),
         }
     }

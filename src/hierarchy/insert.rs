@@ -4,7 +4,7 @@ use super::local::Locals;
 use super::{HierarchyOf, Keep};
 use crate::accumulate::Accumulate;
 use crate::topology::{NONE, traverse::Shape};
-use crate::{InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode};
+use crate::{ExtendError, InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode};
 use alloc::{vec, vec::Vec};
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -142,15 +142,18 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Marks the new nodes dirty. O(entries), amortised.
     ///
     /// # Errors
-    /// [`StaleNode`], [`LengthMismatch`], [`NonFinite`](crate::NonFinite),
-    /// [`NotRotation`](crate::NotRotation), [`OutOfRange`] for an entry's parent, [`ParentsCycle`];
-    /// nothing was added.
+    /// [`ExtendError`], which says which entry it is, of: [`StaleNode`], [`LengthMismatch`],
+    /// [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation), [`OutOfRange`] for an entry's
+    /// parent, [`ParentsCycle`]; nothing was added.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform};
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
     /// let mut h = Hierarchy::new();
     /// let ids = h.extend(None, &[Some(1), None, Some(1)], &[Transform::IDENTITY; 3])?;
     /// assert!(h.children(ids[1])?.eq([ids[0], ids[2]]));
+    ///
+    /// let error = h.extend(None, &[None, None], &[Transform::IDENTITY, Transform::from_scale(Vec3::NAN)]);
+    /// assert_eq!(error.unwrap_err().index, Some(1));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn extend(
@@ -158,13 +161,33 @@ impl<A: Accumulate> HierarchyOf<A> {
         parent: impl Into<Option<NodeId>>,
         parents: &[Option<usize>],
         locals: &[A::Transform],
-    ) -> Result<Vec<NodeId>, InsertError> {
+    ) -> Result<Vec<NodeId>, ExtendError> {
+        let mut ids = Vec::with_capacity(parents.len());
+        self.extend_into(parent, parents, locals, &mut ids)?;
+        Ok(ids)
+    }
+
+    /// As [`extend`](Self::extend), but appends the ids to a list, which may have the room already.
+    ///
+    /// Marks the new nodes dirty. O(entries), amortised.
+    ///
+    /// # Errors
+    /// Those of [`extend`](Self::extend); nothing was added, to `ids` neither.
+    pub fn extend_into(
+        &mut self,
+        parent: impl Into<Option<NodeId>>,
+        parents: &[Option<usize>],
+        locals: &[A::Transform],
+        ids: &mut Vec<NodeId>,
+    ) -> Result<(), ExtendError> {
         let parent = self.topology.slot_or_none(parent.into())?;
         if parents.len() != locals.len() {
             return Err(LengthMismatch { left: parents.len(), right: locals.len() }.into());
         }
         let mut locals = locals.to_vec();
-        locals.iter_mut().try_for_each(A::admit::<InsertError>)?;
+        for (index, local) in locals.iter_mut().enumerate() {
+            A::admit::<InsertError>(local).map_err(|cause| ExtendError { index: Some(index), cause })?;
+        }
         let order = pre_order(parents)?;
 
         self.make_room(locals.len());
@@ -182,7 +205,8 @@ impl<A: Accumulate> HierarchyOf<A> {
                 .collect(),
         };
         self.hang(&shape, (parent, NONE), |column, at| column.push(shape.slots[at], &locals[order[at] as usize]));
-        Ok(slots.iter().map(|&slot| self.topology.live(slot)).collect())
+        ids.extend(slots.iter().map(|&slot| self.topology.live(slot)));
+        Ok(())
     }
 
     /// Makes room for new nodes, without holes where there are too many of them.
@@ -359,7 +383,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 }
 
 /// The entries in depth-first pre-order: what is laid out as runs.
-fn pre_order(parents: &[Option<usize>]) -> Result<Vec<u32>, InsertError> {
+fn pre_order(parents: &[Option<usize>]) -> Result<Vec<u32>, ExtendError> {
     // Children as linked lists, built from the back so that they come out in the order of entries.
     let (mut first, mut next) = (vec![NONE; parents.len()], vec![NONE; parents.len()]);
     let mut top = NONE;
@@ -367,8 +391,8 @@ fn pre_order(parents: &[Option<usize>]) -> Result<Vec<u32>, InsertError> {
         let head = match above {
             None => &mut top,
             Some(index) => {
-                let max = parents.len() - 1;
-                first.get_mut(*index).ok_or(OutOfRange { index: *index, max })?
+                let out = OutOfRange { index: *index, max: parents.len() - 1 };
+                first.get_mut(*index).ok_or_else(|| ExtendError { index: Some(entry), cause: out.into() })?
             }
         };
         next[entry] = *head;
@@ -391,5 +415,5 @@ fn pre_order(parents: &[Option<usize>]) -> Result<Vec<u32>, InsertError> {
     let mut reached = vec![false; parents.len()];
     order.iter().for_each(|&entry| reached[entry as usize] = true);
     let index = reached.iter().position(|&reached| !reached).unwrap_or(0);
-    Err(ParentsCycle { index }.into())
+    Err(ExtendError { index: Some(index), cause: ParentsCycle { index }.into() })
 }

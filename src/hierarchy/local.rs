@@ -40,12 +40,17 @@ impl<A: Accumulate> Locals<A> {
 
     /// Adds a last row, of the node in `slot`.
     pub(super) fn push(&mut self, slot: u32, transform: &A::Transform) {
-        let local = A::local_of(transform);
-        self.push_parts(slot, (transform, false, &local));
+        self.seat(slot, transform, false);
+        self.rows.push(A::local_of(transform));
     }
 
     /// As [`push`](Self::push), with the parts of a node, of this column or another.
     pub(super) fn push_parts(&mut self, slot: u32, (transform, is_matrix, local): Parts<'_, A>) {
+        self.seat(slot, transform, is_matrix);
+        self.rows.push(*local);
+    }
+
+    fn seat(&mut self, slot: u32, transform: &A::Transform, is_matrix: bool) {
         let slot = slot as usize;
         if self.transforms.len() <= slot {
             self.transforms.resize(slot + 1, *transform);
@@ -53,7 +58,6 @@ impl<A: Accumulate> Locals<A> {
         }
         self.transforms[slot] = *transform;
         self.is_matrix[slot] = is_matrix;
-        self.rows.push(*local);
     }
 
     /// All that is stored of a node.

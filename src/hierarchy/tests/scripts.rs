@@ -146,10 +146,12 @@ impl Pair {
             let mut wrong = parents.clone();
             wrong[names[0]] = Some(names[count - 1]);
             if !leads_to_top(&wrong, names[0]) {
-                assert!(matches!(self.h.extend(parent, &wrong, &locals), Err(crate::InsertError::ParentsCycle(_))));
+                let refused = self.h.extend(parent, &wrong, &locals).unwrap_err();
+                assert!(matches!(refused.cause, crate::InsertError::ParentsCycle(_)));
+                assert!(!leads_to_top(&wrong, refused.index.unwrap()));
             }
             wrong[names[0]] = Some(count);
-            assert!(self.h.extend(parent, &wrong, &locals).is_err());
+            assert_eq!(self.h.extend(parent, &wrong, &locals).unwrap_err().index, Some(names[0]));
         }
         let ids = self.h.extend(parent, &parents, &locals).unwrap();
         // A parent must be in the forest before its children: in the order in which they were made up.
