@@ -104,8 +104,11 @@ impl Changes {
             return;
         }
         let versions = &mut self.rows[BITS * index..];
-        for row in ones(block.rows & !rows) {
-            versions[row] = block.version;
+        if block.rows == u64::MAX {
+            // Of rows that a block names it does not matter what else is written.
+            versions[..BITS].fill(block.version);
+        } else {
+            ones(block.rows & !rows).for_each(|row| versions[row] = block.version);
         }
         *block = Block { version: self.version, rows };
         self.summary[index / BITS] = self.version;
@@ -240,9 +243,12 @@ impl Changes {
 /// The numbers of the bits that are set, from the lowest.
 fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
-        let one = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        one
+        if bits == 0 {
+            return None;
+        }
+        let one = bits.trailing_zeros() as usize;
+        bits &= bits - 1;
+        Some(one)
     })
 }
 
