@@ -88,7 +88,6 @@ impl Changes {
 
     /// What is recorded from now on, up to [`end`](Self::end), is a new version.
     pub(super) fn begin(&mut self) {
-        self.end();
         self.version.0 += 1;
     }
 
@@ -104,8 +103,11 @@ impl Changes {
             return;
         }
         let versions = &mut self.rows[BITS * index..];
-        for row in ones(block.rows & !rows) {
-            versions[row] = block.version;
+        if block.rows == u64::MAX {
+            // Of rows that a block names it does not matter what else is written.
+            versions[..BITS].fill(block.version);
+        } else {
+            ones(block.rows & !rows).for_each(|row| versions[row] = block.version);
         }
         *block = Block { version: self.version, rows };
         self.summary[index / BITS] = self.version;
@@ -145,7 +147,7 @@ impl Changes {
     /// Notes that a node is removed and its row becomes a hole. `slots` bounds what is remembered.
     pub(super) fn remove(&mut self, row: u32, id: NodeId, slots: usize) {
         self.begin();
-        self.record(row..row + 1);
+        self.record_in(row as usize / BITS, 1 << (row as usize % BITS));
         self.end();
         self.remember(id, slots);
     }
@@ -240,9 +242,12 @@ impl Changes {
 /// The numbers of the bits that are set, from the lowest.
 fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
-        let one = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        one
+        if bits == 0 {
+            return None;
+        }
+        let one = bits.trailing_zeros() as usize;
+        bits &= bits - 1;
+        Some(one)
     })
 }
 
@@ -366,7 +371,9 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
     }
 
     /// The nodes that were removed since a version, in the order of removal; `None` if that is too long
-    /// ago to say. A node that was added after the version and is gone again is listed too.
+    /// ago to say. A node that was added after the version and is gone again is listed too; one that was
+    /// [taken out](crate::HierarchyOf::take_subtree) and restored is not, and changed instead. Taken out once
+    /// more, it is listed for each time.
     ///
     /// The last 1024 removals are remembered, and one more for every four nodes that there have been at
     /// once. A reader that gets `None` drops what [`get`](Self::get) refuses. O(log removed).
