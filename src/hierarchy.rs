@@ -8,6 +8,7 @@ mod insert;
 mod local;
 mod order;
 mod previous;
+mod print;
 mod propagate;
 mod reparent;
 mod space;
@@ -18,6 +19,7 @@ mod walk;
 mod world;
 
 pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
+pub use print::Tree;
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
 pub use propagate::Worlds;

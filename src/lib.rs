@@ -140,6 +140,7 @@
 //! | `removed_since` | O(removed since) |
 //! | `world_previous`, `world_interpolated` | as `world`; previous poses cost a row a node, and a copy for each computed |
 //! | `optimize`, `clone` | O(nodes) |
+//! | `to_string`, `tree`, `to_dot` | O(nodes printed) |
 //!
 //! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first), and one long
 //! chain, whose products wait for each other.
@@ -183,7 +184,7 @@ pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
     HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused,
-    Version, Worlds,
+    Tree, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use node_map::NodeMap;
