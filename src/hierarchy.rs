@@ -11,6 +11,8 @@ mod previous;
 mod print;
 mod propagate;
 mod reparent;
+#[cfg(feature = "serde")]
+mod save;
 mod space;
 mod subtree;
 #[cfg(test)]

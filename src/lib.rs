@@ -149,6 +149,10 @@
 //!
 //! - `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses libm.
 //! - `rayon`: [`update_parallel`](HierarchyOf#method.update_parallel), one update on all threads of the pool.
+//! - `serde`: values and hierarchies in any format, with ids that stay valid; [the format](HierarchyOf#impl-Serialize-for-HierarchyOf<A>).
+//! - `approx`: comparison of transforms to within a tolerance; `q` and `-q` are equal.
+//! - `mint`: transforms to and from mint's matrices, and glam's types to and from mint's.
+//! - `proptest`: `strategies`, for property tests: transforms, hierarchies, edits.
 //!
 //! # When not to use it
 //!
@@ -166,7 +170,6 @@ extern crate alloc;
 
 mod accumulate;
 mod error;
-#[cfg(feature = "rayon")]
 mod features;
 mod hierarchy;
 mod node_id;
@@ -180,6 +183,10 @@ pub use error::{
     NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent, StaleNode,
     TransformError, WorldError,
 };
+#[cfg(feature = "proptest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
+#[doc(inline)]
+pub use features::proptest as strategies;
 pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, Descendants, Hierarchy,
