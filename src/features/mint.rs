@@ -43,7 +43,7 @@ impl From<Transform> for RowMatrix3x4<f32> {
 }
 
 /// Reads position, rotation and scale from a matrix, and refuses shear: as from an
-/// [`Affine3A`](glam::Affine3A).
+/// [`Affine3A`].
 #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
 impl TryFrom<ColumnMatrix4<f32>> for Transform {
     type Error = TransformError;

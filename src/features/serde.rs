@@ -385,19 +385,15 @@ fn own_of<A: Stored>(node: NodeId, local: &A::Transform, matrix: &A::Affine) -> 
         _ => return Err(Refused::NoMatrices { node, kind: A::KIND }),
     };
     let own = Own { transform: *local, ..apart };
-    // The same rotation set again multiplies the parts.
-    let is_true = |own: &Own<A>| {
-        let again = A::with_rotation(own, A::Shared::rotation(&own.transform));
-        A::apart(&A::export(&again), matrix) <= MISFIT
-    };
-    if A::Shared::position(&own.transform) != A::Shared::position(&apart.transform) {
-        return Err(Refused::OtherMatrix { node });
-    }
-    if own == apart || is_true(&own) {
-        return Ok(own);
-    }
-    // A column longer than any scale can be is not its parts, whoever takes it apart.
-    if is_true(&apart) { Err(Refused::OtherMatrix { node }) } else { Ok(apart) }
+    // Setting the rotation that is there multiplies the parts. What comes out is compared with what comes
+    // out of the matrix taken apart here, not with the matrix: a column longer than any scale is not its
+    // parts, whoever takes it apart, and may even overflow.
+    let multiplied = |own: &Own<A>| A::with_rotation(own, A::Shared::rotation(&own.transform));
+    let (given, anew) = (multiplied(&own), multiplied(&apart));
+    let overflow = !A::is_finite(&given.local()) && !A::is_finite(&anew.local());
+    let is_close = overflow || A::apart(&A::export(&given), &A::export(&anew)) <= MISFIT;
+    let same_place = A::Shared::position(&own.transform) == A::Shared::position(&apart.transform);
+    if same_place && is_close { Ok(own) } else { Err(Refused::OtherMatrix { node }) }
 }
 
 #[cfg(test)]
