@@ -6,6 +6,7 @@ mod approx;
 mod mint;
 // The tests of this crate draw from it too.
 #[cfg(any(test, feature = "proptest"))]
+#[cfg_attr(not(feature = "proptest"), allow(unreachable_pub, reason = "public where the feature is on"))]
 pub mod proptest;
 #[cfg(feature = "rayon")]
 mod rayon;

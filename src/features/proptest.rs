@@ -22,7 +22,7 @@
 
 use crate::accumulate::Accumulate;
 use crate::{Error, HierarchyOf, Keep, NodeId, Transform};
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::fmt::Debug;
 use glam::{BVec3, EulerRot, Quat, Vec3};
 use proptest::collection::{SizeRange, vec};

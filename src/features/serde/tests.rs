@@ -1,7 +1,11 @@
 use super::*;
 use crate::features::proptest::{Edit, Shape, edits, hierarchies, rotations, transforms, vectors};
 use crate::{ComponentHierarchy, Components, Decomposed, Hierarchy, Transform};
-use alloc::{collections::BTreeMap, format, string::String};
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+};
 use glam::{Affine3A, Mat3A, Vec3A};
 use proptest::prelude::*;
 use serde_json::{Value, json};
