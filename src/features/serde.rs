@@ -3,12 +3,12 @@
 use crate::accumulate::geometry::Shared as _;
 use crate::accumulate::{Components, Geometry, MISFIT, Matrices, Misfit, Own, larger};
 use crate::topology::BadId;
-use crate::{HierarchyOf, InsertError, Keep, NodeId, NonFinite, Space};
+use crate::{HierarchyOf, InsertError, Keep, NodeId, NodeMap, NonFinite, Space};
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 use glam::{Quat, Vec3};
-use serde::de::{DeserializeOwned, Error as _, Visitor};
-use serde::ser::{SerializeSeq, SerializeStruct};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A struct as its fields, by way of a private one of the same name. With `or` a value, what is missing in
@@ -143,6 +143,61 @@ impl Visitor<'_> for Text {
     }
 }
 
+/// As a map from ids to values, in the order of ids.
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
+impl<T: Serialize> Serialize for NodeMap<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut values = serializer.serialize_map(Some(self.len()))?;
+        self.iter().try_for_each(|(id, value)| values.serialize_entry(&id, value))?;
+        values.end()
+    }
+}
+
+/// Ids of which two are in one slot are refused.
+///
+/// The map takes memory up to the highest slot that is named, however short the file. One that is not trusted
+/// is read as another map, from which the hierarchy picks:
+///
+/// ```
+/// use posetree::{Hierarchy, NodeId, NodeMap, Transform};
+/// use std::collections::BTreeMap;
+/// let mut h = Hierarchy::new();
+/// let root = h.add_root(Transform::IDENTITY)?;
+/// let file = r#"{ "0v1": "root", "4294967294v1": "far" }"#;
+/// let names: BTreeMap<NodeId, String> = serde_json::from_str(file)?;
+/// let names: NodeMap<String> = names.into_iter().filter(|&(id, _)| h.contains(id)).collect();
+/// assert_eq!((names.len(), names[root].as_str()), (1, "root"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NodeMap<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Values(PhantomData))
+    }
+}
+
+struct Values<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Values<T> {
+    type Value = NodeMap<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map from ids of nodes to values")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<NodeMap<T>, M::Error> {
+        let mut map = NodeMap::new();
+        while let Some((id, value)) = entries.next_entry()? {
+            let known = map.len();
+            map.insert(id, value);
+            if map.len() == known {
+                return Err(M::Error::custom(BadId::Twice { id }));
+            }
+        }
+        Ok(map)
+    }
+}
+
 /// What the format needs to know of a way to accumulate.
 #[doc(hidden)]
 #[allow(unnameable_types, reason = "a bound of public impls; sealed through Accumulate")]
@@ -180,7 +235,8 @@ stored! {
 
 const VERSION: u32 = 1;
 
-/// Nodes with their ids, parents, order and local values, bit for bit; worlds are not written.
+/// Nodes with their ids, parents, order and local values, bit for bit; worlds, versions and previous poses
+/// are not written.
 ///
 /// # The format, version 1
 ///
@@ -207,7 +263,7 @@ const VERSION: u32 = 1;
 ///   taken apart. Parts of `local` that are missing are those of the identity.
 /// - `removed`: the last id of every slot that has no node, in the order in which slots are used again; so
 ///   an id that was ever valid never comes back, and new ones are the same before and after. A subtree that
-///   was taken out counts as removed.
+///   was [taken out](HierarchyOf::take_subtree) counts as removed.
 /// - Every slot is in one of the two lists, once, so that a short file cannot ask for much memory.
 ///
 /// In formats that are not for people, ids are two numbers, and no field is left out. Numbers come back bit

@@ -317,6 +317,43 @@ fn a_slot_that_is_used_up_stays_so() {
     }
 }
 
+/// Its ids were promised to nobody else, and nobody can bring them back in another hierarchy.
+#[test]
+fn what_was_taken_out_is_saved_as_removed() {
+    let mut h = Hierarchy::new();
+    let root = h.add_root(Transform::IDENTITY).unwrap();
+    let free = h.add_root(Transform::IDENTITY).unwrap();
+    let taken = h.add_child(root, Transform::IDENTITY).unwrap();
+    h.remove_subtree(free).unwrap();
+    let subtree = h.take_subtree(taken).unwrap();
+    for mut read in [by_text(&h), by_bytes(&h)] {
+        read.assert_well_formed();
+        assert_eq!(format!("{:?}", read.spent_ids()), "[1v1, 2v1]");
+        let next: Vec<_> = (0..3).map(|_| format!("{:?}", read.add_root(Transform::IDENTITY).unwrap())).collect();
+        assert_eq!(next, ["1v3", "2v3", "3v1"]);
+        assert!(!read.contains(taken));
+    }
+    // Saving takes nothing away.
+    h.restore(subtree).unwrap();
+    assert!(h.contains(taken));
+}
+
+#[test]
+fn values_by_node_come_back() {
+    let ids = [(3, 1), (0, 5), (7, u32::MAX)].map(|(slot, generation)| NodeId::new(slot, generation).unwrap());
+    let map: NodeMap<u8> = ids.into_iter().zip(1..).collect();
+    assert_eq!(to_json(&map), r#"{"0v5":2,"3v1":1,"7v4294967295":3}"#);
+    assert_eq!(serde_json::from_str::<NodeMap<u8>>(&to_json(&map)).unwrap(), map);
+    assert_eq!(postcard::from_bytes::<NodeMap<u8>>(&postcard::to_allocvec(&map).unwrap()).unwrap(), map);
+    for (twice, id) in
+        [(r#"{"3v1":1,"3v1":1}"#, "3v1"), (r#"{"3v1":1,"3v5":1}"#, "3v5"), (r#"{"3v5":1,"3v1":1}"#, "3v1")]
+    {
+        let message = serde_json::from_str::<NodeMap<u8>>(twice).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("the slot of {id} is listed twice")), "{message}");
+    }
+    assert!(refusal::<NodeMap<u8>>(&json!({"3v2": 1})).starts_with("invalid value: string \"3v2\""));
+}
+
 /// A matrix alone does not tell which of its axes was turned to nothing, and where a column is longer than
 /// any scale its parts are not it.
 #[test]
