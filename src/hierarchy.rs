@@ -8,8 +8,11 @@ mod insert;
 mod local;
 mod order;
 mod previous;
+mod print;
 mod propagate;
 mod reparent;
+#[cfg(feature = "serde")]
+mod save;
 mod space;
 mod subtree;
 #[cfg(test)]
@@ -18,6 +21,7 @@ mod walk;
 mod world;
 
 pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
+pub use print::Tree;
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
 pub use propagate::Worlds;

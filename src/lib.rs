@@ -172,6 +172,7 @@
 //! | `removed_since` | O(removed since) |
 //! | `world_previous`, `world_interpolated` | as `world`; previous poses cost a row a node, and a copy for each computed |
 //! | `optimize`, `clone` | O(nodes) |
+//! | `to_string`, `tree`, `to_dot` | O(nodes printed) |
 //!
 //! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first), and one long
 //! chain, whose products wait for each other.
@@ -180,6 +181,10 @@
 //!
 //! - `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses libm.
 //! - `rayon`: [`update_parallel`](HierarchyOf#method.update_parallel), one update on all threads of the pool.
+//! - `serde`: values and hierarchies in any format, with ids that stay valid; [the format](HierarchyOf#impl-Serialize-for-HierarchyOf<A>).
+//! - `approx`: comparison of transforms to within a tolerance; `q` and `-q` are equal.
+//! - `mint`: transforms to and from mint's matrices, and glam's types to and from mint's.
+//! - `proptest`: `strategies`, for property tests: transforms, hierarchies, edits.
 //!
 //! # When not to use it
 //!
@@ -197,7 +202,6 @@ extern crate alloc;
 
 mod accumulate;
 mod error;
-#[cfg(feature = "rayon")]
 mod features;
 mod hierarchy;
 mod node_id;
@@ -215,12 +219,16 @@ pub use error::{
     NotRotation, NotSibling, NotTracked, NotTrs, OutOfRange, ParentsCycle, ReparentError, RestoreError, SingularParent,
     StaleNode, TransformError, WorldError,
 };
+#[cfg(feature = "proptest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "proptest")))]
+#[doc(inline)]
+pub use features::proptest as strategies;
 pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, ComponentHierarchy2,
     DComponentHierarchy, DComponentHierarchy2, DHierarchy, DHierarchy2, Descendants, Hierarchy, Hierarchy2,
     HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused,
-    Version, Worlds,
+    Tree, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use node_map::NodeMap;

@@ -30,6 +30,16 @@ pub(crate) struct Topology {
     tickets: Tickets,
 }
 
+/// Why ids cannot be handed out.
+#[cfg(feature = "serde")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadId {
+    #[error("{id:?} names slot {} of {slots}; list every slot, with its node or as removed", id.slot())]
+    Beyond { id: NodeId, slots: usize },
+    #[error("the slot of {id:?} is listed twice")]
+    Twice { id: NodeId },
+}
+
 impl Topology {
     pub(crate) const fn new() -> Self {
         Self {
@@ -121,9 +131,13 @@ impl Topology {
     fn free_slot(&mut self, slot: u32) {
         self.links[slot as usize] = Links::DETACHED;
         if self.generations[slot as usize] != 0 {
-            self.links[slot as usize].next = self.free;
-            self.free = slot;
+            self.push_free(slot);
         }
+    }
+
+    fn push_free(&mut self, slot: u32) {
+        self.links[slot as usize].next = self.free;
+        self.free = slot;
     }
 
     /// Releases every node. Reserved slots stay reserved.
@@ -134,6 +148,51 @@ impl Topology {
                 self.release(slot);
             }
         }
+    }
+
+    /// The last id of every slot without a node: of the free ones in the order in which they are handed out
+    /// again, then of the others.
+    #[cfg(feature = "serde")]
+    pub(crate) fn spent(&self) -> Vec<NodeId> {
+        let mut listed = alloc::vec![false; self.slots()];
+        let mut spent = Vec::with_capacity(self.slots() - self.len());
+        let mut at = self.free;
+        while at != NONE {
+            listed[at as usize] = true;
+            spent.push(at);
+            at = self.links(at).next;
+        }
+        spent.extend((0..self.slots() as u32).filter(|&slot| !listed[slot as usize] && self.id(slot).is_none()));
+        let last = |slot| NodeId::new(slot, self.generations[slot as usize].wrapping_sub(1));
+        spent.into_iter().filter_map(last).collect()
+    }
+
+    /// No nodes, and slots from which [`allocate`](Self::allocate) takes these ids in this order, and then
+    /// those of `spent` with their next generation. All ids must be allocated; each slot must come once.
+    #[cfg(feature = "serde")]
+    pub(crate) fn handing_out(ids: &[NodeId], spent: &[NodeId]) -> Result<Self, BadId> {
+        let slots = ids.len() + spent.len();
+        let mut listed = alloc::vec![false; slots];
+        for &id in ids.iter().chain(spent) {
+            match listed.get_mut(id.slot() as usize) {
+                None => return Err(BadId::Beyond { id, slots }),
+                Some(true) => return Err(BadId::Twice { id }),
+                Some(listed) => *listed = true,
+            }
+        }
+        let mut topology = Self::new();
+        topology.generations = alloc::vec![0; slots];
+        topology.links = alloc::vec![Links::DETACHED; slots];
+        // The list is built from its end.
+        for id in spent.iter().rev() {
+            topology.generations[id.slot() as usize] = id.generation().wrapping_add(1);
+            topology.free_slot(id.slot());
+        }
+        for id in ids.iter().rev() {
+            topology.generations[id.slot() as usize] = id.generation() - 1;
+            topology.push_free(id.slot());
+        }
+        Ok(topology)
     }
 
     /// Asserts that links agree in both directions, that every live node hangs under a root exactly once,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::StaleNode;
+use crate::features::proptest::{self as strategies, Shape};
 use proptest::prelude::*;
 
 /// What is done, and numbers from which the nodes, places and values for it are picked.
@@ -304,4 +305,34 @@ fn long_scripts_with_few_updates() {
 #[test]
 fn long_scripts_that_never_sort_by_request() {
     long_script(0xd134_2543_de82_ef95, 6_000, &[29, 18, 19]);
+}
+
+/// A product of locals from the root down.
+fn accumulated(h: &HierarchyOf<Hash>, id: NodeId) -> u64 {
+    let above: Vec<_> = h.ancestors(id).unwrap().collect();
+    let path = above.into_iter().rev().chain([id]);
+    path.fold(Hash::WIDE_IDENTITY, |world, id| compose(world, h.own(id.slot()).transform))
+}
+
+proptest! {
+    /// The edits that are published for the tests of others, here over the accumulation that hides nothing.
+    #[test]
+    fn published_edits_leave_no_stale_row(
+        mut h in strategies::hierarchies::<Hash>(Shape::Random, 0..40, any::<u32>().prop_map(local)),
+        edits in prop::collection::vec(strategies::edits(any::<u32>().prop_map(local)), 1..60),
+    ) {
+        for edit in edits {
+            let before = alloc::format!("{h:?}");
+            if edit.apply(&mut h).is_err() {
+                prop_assert_eq!(alloc::format!("{h:?}"), before);
+            }
+            h.assert_well_formed();
+            let mut updated = h.clone();
+            let worlds = updated.update();
+            for id in h.roots().flat_map(|root| h.subtree(root).unwrap()) {
+                let world = accumulated(&h, id);
+                prop_assert_eq!((h.world(id).unwrap(), worlds[id]), (world, world), "{:?} of {:?}", id, h);
+            }
+        }
+    }
 }

@@ -1,0 +1,35 @@
+//! What a hierarchy is made of, taken out and put together again under the same ids.
+
+use super::HierarchyOf;
+use crate::NodeId;
+use crate::accumulate::{Accumulate, Own};
+use crate::topology::{BadId, NONE, Topology};
+use alloc::vec::Vec;
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Each node with its parent and its own value, depth first.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (NodeId, Option<NodeId>, Own<A>)> + '_ {
+        let mut at = self.topology.ends(NONE).0;
+        core::iter::from_fn(move || {
+            let (slot, id) = (at, self.topology.id(at)?);
+            at = self.topology.next_in_forest(slot);
+            Some((id, self.topology.id(self.topology.links(slot).parent), self.own(slot)))
+        })
+    }
+
+    /// The last id of every slot without a node, in the order in which the slots are used again.
+    pub(crate) fn spent_ids(&self) -> Vec<NodeId> {
+        self.topology.spent()
+    }
+
+    /// No nodes yet. The next ones get these ids in this order, and the slots of `spent` come after them;
+    /// all of `ids` are to be used before anything else is done.
+    pub(crate) fn handing_out(ids: &[NodeId], spent: &[NodeId]) -> Result<Self, BadId> {
+        Ok(Self { topology: Topology::handing_out(ids, spent)?, ..Self::new() })
+    }
+
+    /// Gives a node that is there an own value that has been checked.
+    pub(crate) fn restore_own(&mut self, id: NodeId, own: &Own<A>) {
+        self.set_own(id.slot(), own);
+    }
+}
