@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--quick] [--csv FILE]
-//!     [--only WORKLOAD[,WORKLOAD]] [--serial-bevy PROGRAM]
+//!     [--only WORKLOAD[,WORKLOAD]] [--serial-bevy PROGRAM] [--ways]
 //! ```
 //!
 //! On each workload all peers are built, then take turns, A B C A B C …, at least nine times; figures are
@@ -21,6 +21,10 @@
 //! - `floor` streams the bytes that an update of the affected nodes must read and write; `bare_product`
 //!   multiplies them. Both are told which nodes those are. Their set is the plain loop that converts and
 //!   writes.
+//!
+//! - `--ways` compares ways to keep local values instead of peers, on the workloads that only move nodes: as
+//!   matrices made when a value is set (what posetree does), made at the next update, or not at all; with
+//!   positions and with whole values set.
 //!
 //! Fyrox is missing: its scene graph comes only with the whole engine, which needs the headers of a sound
 //! library of the system (ALSA) to build at all, and it cannot be had without.
@@ -51,6 +55,8 @@ struct Arguments {
     csv: Option<PathBuf>,
     only: Option<Vec<String>>,
     serial_bevy: Option<PathBuf>,
+    /// Ways to keep local values instead of peers.
+    ways: bool,
     /// Of a child process: workload and peer.
     serve: Option<(String, Kind)>,
 }
@@ -62,6 +68,7 @@ impl Arguments {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
             match &argument[..] {
                 "--quick" => parsed.quick = true,
+                "--ways" => parsed.ways = true,
                 "--csv" => parsed.csv = Some(value()?.into()),
                 "--only" => parsed.only = Some(value()?.split(',').map(str::to_owned).collect()),
                 "--serial-bevy" => parsed.serial_bevy = Some(value()?.into()),
@@ -113,7 +120,9 @@ impl Seat {
 
 fn seats(workload: &Workload, arguments: &Arguments) -> std::io::Result<Vec<Seat>> {
     let mut seats = Vec::new();
-    for kind in Kind::ALL {
+    let ways = [Kind::Posetree].into_iter().chain(Kind::WAYS);
+    let kinds: Vec<Kind> = if arguments.ways { ways.collect() } else { Kind::ALL.into() };
+    for kind in kinds {
         let session = Session::new(kind, workload.action, workload.scene(arguments.quick));
         seats.push(Seat::Here(kind, session.map(Box::new)));
         if matches!(kind, Kind::BevyStatic | Kind::Bevy) {
@@ -201,11 +210,14 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
     init_pool(Threads::One);
     let is_wanted = |workload: &&Workload| match &arguments.only {
         Some(only) => only.iter().any(|name| name == workload.name),
+        None if arguments.ways && workload.action.needs().is_some() => false,
         None => !arguments.quick || workload.is_quick(),
     };
     let mut csv = String::from(report::CSV_HEAD);
     let mut outcomes = Vec::new();
-    println!("Fyrox is left out: it does not build without the system's sound library.\n");
+    if !arguments.ways {
+        println!("Fyrox is left out: it does not build without the system's sound library.\n");
+    }
     print!("{}", report::MARKDOWN_HEAD);
     for workload in WORKLOADS.iter().filter(is_wanted) {
         let outcome = run(workload, arguments)?;
@@ -213,7 +225,7 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
         print!("{}", outcome.markdown());
         outcomes.push(outcome);
     }
-    println!("\n{}", report::summary(&outcomes));
+    println!("\n{}", if arguments.ways { report::ways(&outcomes) } else { report::summary(&outcomes) });
     match &arguments.csv {
         Some(file) => std::fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display())),
         None => Ok(()),

@@ -6,8 +6,10 @@ mod flat;
 mod floor;
 mod indextree;
 mod posetree;
+mod ways;
 
 pub use bevy::{Threads, init_pool};
+pub use ways::Way;
 
 use crate::workloads::Scene;
 use glam::{Mat4, Quat, Vec3};
@@ -94,9 +96,21 @@ pub enum Kind {
     Flat,
     Floor,
     BareProduct,
+    /// Not a peer: one of the ways to keep local values, and whether whole values are set.
+    Local(Way, bool),
 }
 
 impl Kind {
+    /// Ways to keep local values, each with positions and with whole values set.
+    pub const WAYS: [Self; 6] = [
+        Self::Local(Way::AtSet, false),
+        Self::Local(Way::AtUpdate, false),
+        Self::Local(Way::Never, false),
+        Self::Local(Way::AtSet, true),
+        Self::Local(Way::AtUpdate, true),
+        Self::Local(Way::Never, true),
+    ];
+
     pub const ALL: [Self; 8] = [
         Self::Posetree,
         Self::BevyStatic,
@@ -124,6 +138,14 @@ impl Kind {
             Self::Flat => "flat".into(),
             Self::Floor => "floor".into(),
             Self::BareProduct => "bare_product".into(),
+            Self::Local(way, whole) => {
+                let way = match way {
+                    Way::AtSet => "at_set",
+                    Way::AtUpdate => "at_update",
+                    Way::Never => "no_local",
+                };
+                format!("{way}_{}", if whole { "whole" } else { "position" })
+            }
         }
     }
 
@@ -137,6 +159,7 @@ impl Kind {
             Self::Flat => Box::new(flat::Flat::new(scene)),
             Self::Floor => Box::new(floor::Arrays::new(scene, floor::Work::Stream)),
             Self::BareProduct => Box::new(floor::Arrays::new(scene, floor::Work::Product)),
+            Self::Local(way, whole) => Box::new(ways::Ways::new(scene, way, whole)),
         }
     }
 }

@@ -160,3 +160,25 @@ pub fn summary(outcomes: &[Outcome]) -> String {
     }
     out
 }
+
+/// Set and update, in ns per node that is set or affected, for each way to keep local values.
+pub fn ways(outcomes: &[Outcome]) -> String {
+    let names = outcomes.first().map_or(Vec::new(), |o| o.figures.iter().map(|figures| &figures.name[..]).collect());
+    let mut out = format!("| workload | dirty | affected | {} |\n|---|--:|--:|", names.join(" | "));
+    out += &"--:|".repeat(names.len());
+    let mut logs = vec![0.0; names.len()];
+    for outcome in outcomes {
+        let affected = outcome.affected.unwrap_or(outcome.nodes);
+        let _ = write!(out, "\n| {} | {} | {affected} |", outcome.workload, outcome.dirty);
+        for (figures, log) in outcome.figures.iter().zip(&mut logs) {
+            let total = figures.medians.map_or(f64::NAN, |medians| medians.total);
+            *log += (total / outcome.posetree().total).ln() / outcomes.len() as f64;
+            let _ = write!(out, " {} |", number(total / affected as f64));
+        }
+    }
+    out += "\n| geometric mean, posetree's = 1 | | |";
+    for log in logs {
+        let _ = write!(out, " {} |", number(log.exp()));
+    }
+    out
+}
