@@ -225,7 +225,7 @@ families! {
 
 /// Why a list of entries was not [added](crate::HierarchyOf::extend), and which of them is at fault.
 ///
-/// Turns into [`InsertError`] and [`Error`] by `?`, which drops the index.
+/// Turns into [`InsertError`] and [`enum@Error`] by `?`, which drops the index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtendError {
     /// The entry at fault, or one of them; `None` where it is the parent of all or the lengths of the lists.

@@ -249,7 +249,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// Until then the ids are *reserved*: every door refuses them as stale, and no new node gets them.
     /// [`clear`](Self::clear) leaves them reserved, and a clone of the hierarchy has them reserved too.
-    /// Marks nothing dirty. O(taken), and O(siblings before it) to remember its place.
+    /// Readers of [changes](crate::Worlds::removed_since) are told of a removal, and of a change where it is
+    /// back. Marks nothing dirty. O(taken), and O(siblings before it) to remember its place.
     ///
     /// # Errors
     /// [`StaleNode`]; nothing changed.
