@@ -15,7 +15,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// The shape of the forest.
 ///
 /// A slot's generation is odd while a node lives in it and even while it is free or
-/// [`reserved`], so that an id, whose generation is odd, is valid exactly if the two are
+/// [reserved], so that an id, whose generation is odd, is valid exactly if the two are
 /// equal. A slot whose odd generation cannot be raised any more goes to generation 0 and is never handed
 /// out again: it is retired.
 #[derive(Clone, Debug)]
