@@ -129,7 +129,7 @@ mod tests {
         let mut projection = DMat3::IDENTITY;
         projection.x_axis.z = 0.5;
         assert!(DTransform2::try_from(RowMatrix3::from(projection)).is_err());
-        let deep = sample().as_dtransform();
+        let deep = sample().as_dtransform().normalized();
         let back = DTransform::try_from(RowMatrix4::from(deep)).unwrap();
         assert!(back.position == deep.position && back.scale.abs_diff_eq(deep.scale, 1e-12));
     }
