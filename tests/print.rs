@@ -90,6 +90,24 @@ fn a_precision_is_that_of_positions() -> Result<(), Error> {
 }
 
 #[test]
+fn the_plane_and_double_precision_are_printed_alike() -> Result<(), Error> {
+    use posetree::glam::{DVec2, DVec3, Vec2};
+    let mut plane = posetree::Hierarchy2::new();
+    let root = plane.add_root(posetree::Transform2::from_scale(Vec2::new(-1.0, 1.0)))?;
+    plane.add_child(root, posetree::Transform2::from_position(Vec2::new(2.0, 0.5)))?;
+    plane.update();
+    assert_eq!(plane.to_string(), "0v1 (0.0, 0.0) mirrored\n└── 1v1 (-2.0, 0.5)");
+    let mut double = posetree::DHierarchy::new();
+    double.add_root(posetree::DTransform::from_position(DVec3::new(1e9 + 0.25, 0.0, 0.0)))?;
+    assert_eq!(double.to_string(), "0v1 (1000000000.25, 0.0, 0.0) dirty");
+    let mut both = posetree::DComponentHierarchy2::new();
+    both.add_root(posetree::DTransform2::from_scale(DVec2::new(0.0, 1.0)))?;
+    assert_eq!(both.to_string(), "0v1 (0.0, 0.0) flat, dirty");
+    assert!(both.to_dot().contains("flat, dirty"));
+    Ok(())
+}
+
+#[test]
 fn names_stay_on_their_line() -> Result<(), Error> {
     let (h, ids) = forest::<posetree::Matrices>();
     let names = ["", "two words", "line\nbreak", "tab\tand\r\u{2028}", "\"quoted\" \\ ├──", "&amp;"];

@@ -1,7 +1,8 @@
 //! Comparison to within a tolerance, part by part.
 
-use crate::{Decomposed, Transform};
+use crate::{DDecomposed, DDecomposed2, DTransform, DTransform2, Decomposed, Decomposed2, Transform, Transform2};
 use approx::{AbsDiffEq, RelativeEq, UlpsEq};
+use glam::DVec2;
 
 /// The three comparisons of a type, by a macro that takes two values and by which comparison its parts are
 /// compared.
@@ -54,6 +55,39 @@ macro_rules! by_quaternion {
     };
 }
 
+/// Position, angle and scale each; angles that are whole turns apart, but for rounding, are one rotation.
+macro_rules! by_angle {
+    ($a:expr, $b:expr, $equal:path $(, $tolerance:expr)+) => {
+        $equal(&$a.position, &$b.position $(, $tolerance)+)
+            && $equal(&$a.scale, &$b.scale $(, $tolerance)+)
+            && $equal(&$a.rotation, &whole_turns_nearer($b.rotation.into(), $a.rotation.into()).cast() $(, $tolerance)+)
+    };
+}
+
+/// The angle among those that are whole turns from `angle` that is nearest to another.
+fn whole_turns_nearer(angle: f64, other: f64) -> Angle {
+    let turns = DVec2::splat((other - angle) / core::f64::consts::TAU).round().x;
+    Angle(angle + turns * core::f64::consts::TAU)
+}
+
+struct Angle(f64);
+
+trait Cast<T> {
+    fn cast(self) -> T;
+}
+
+impl Cast<f32> for Angle {
+    fn cast(self) -> f32 {
+        self.0 as f32
+    }
+}
+
+impl Cast<f64> for Angle {
+    fn cast(self) -> f64 {
+        self.0
+    }
+}
+
 /// The transform and the shear.
 macro_rules! with_shear {
     ($a:expr, $b:expr, $equal:path $(, $tolerance:expr)+) => {
@@ -64,6 +98,12 @@ macro_rules! with_shear {
 comparisons! {
     Transform of f32: by_quaternion;
     Decomposed of f32: with_shear;
+    DTransform of f64: by_quaternion;
+    DDecomposed of f64: with_shear;
+    Transform2 of f32: by_angle;
+    Decomposed2 of f32: with_shear;
+    DTransform2 of f64: by_angle;
+    DDecomposed2 of f64: with_shear;
 }
 
 #[cfg(test)]
@@ -106,6 +146,22 @@ mod tests {
         assert_ulps_eq!(t, other);
         // But not a quaternion of which some components are negated.
         assert!(!relative_eq!(t, t.with_rotation(Quat::from_xyzw(0.5, -0.5, -0.5, 0.5))));
+    }
+
+    #[test]
+    fn angles_that_are_whole_turns_apart_are_one_rotation() {
+        use core::f64::consts::TAU;
+        let t = DTransform2::new(DVec2::ONE, 0.5, DVec2::ONE);
+        for turns in [-3.0, -1.0, 0.0, 1.0, 100.0] {
+            let other = t.with_rotation(0.5 + turns * TAU);
+            // A hundred turns carry the rounding of their size: 2⁻⁴⁴.
+            assert_abs_diff_eq!(t, other, epsilon = 1e-13);
+            assert!(!abs_diff_eq!(t, other.with_rotation(other.rotation + 1e-3), epsilon = 1e-4));
+            assert_abs_diff_eq!(t.as_transform2(), other.as_transform2(), epsilon = 1e-4);
+        }
+        assert!(!abs_diff_eq!(t, t.with_rotation(0.5 + TAU / 2.0), epsilon = 1.0));
+        assert!(!abs_diff_eq!(t, t.with_rotation(f64::NAN), epsilon = 1.0));
+        assert!(!relative_eq!(t, t.with_scale(DVec2::new(1.0, 1.1))) && !ulps_eq!(t, t.with_position(DVec2::X)));
     }
 
     #[test]

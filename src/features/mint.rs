@@ -3,75 +3,80 @@
 //! The parts of a transform convert by glam's own conversions. There is no transform among the shared
 //! types, only its matrix.
 
-use crate::{Transform, TransformError};
-use glam::{Affine3A, Mat4, Vec4};
-use mint::{ColumnMatrix4, RowMatrix3x4, RowMatrix4};
+use crate::{DTransform, DTransform2, Transform, Transform2, TransformError};
+use glam::{Affine2, Affine3A, DAffine2, DAffine3, DMat3, DMat4, Mat3, Mat4};
+use mint::{ColumnMatrix3, ColumnMatrix4, RowMatrix2x3, RowMatrix3, RowMatrix3x4, RowMatrix4};
 
-/// The matrix `T * R * S`, the same numbers as [`Transform::to_mat4`].
-///
-/// ```
-/// use posetree::{Transform, glam::Vec3};
-/// let t = Transform::from_position(mint::Vector3 { x: 1.0, y: 2.0, z: 3.0 }.into());
-/// let matrix: mint::ColumnMatrix4<f32> = t.into();
-/// assert_eq!(matrix.w, mint::Vector4 { x: 1.0, y: 2.0, z: 3.0, w: 1.0 });
-/// assert_eq!(Transform::try_from(matrix)?, t);
-/// # Ok::<(), posetree::TransformError>(())
-/// ```
-#[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
-impl From<Transform> for ColumnMatrix4<f32> {
-    fn from(transform: Transform) -> Self {
-        transform.to_mat4().into()
-    }
-}
-
-/// As [`ColumnMatrix4`], row by row.
-#[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
-impl From<Transform> for RowMatrix4<f32> {
-    fn from(transform: Transform) -> Self {
-        transform.to_mat4().into()
-    }
-}
-
-/// The three rows that are not (0, 0, 0, 1): what a row of
-/// [`Worlds::rows`](crate::Worlds::rows) is.
-#[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
-impl From<Transform> for RowMatrix3x4<f32> {
-    fn from(transform: Transform) -> Self {
-        let RowMatrix4 { x, y, z, .. } = transform.into();
-        Self { x, y, z }
-    }
-}
-
-/// Reads position, rotation and scale from a matrix, and refuses shear: as from an
-/// [`Affine3A`].
-#[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
-impl TryFrom<ColumnMatrix4<f32>> for Transform {
-    type Error = TransformError;
-
-    /// # Errors
-    ///
-    /// `NotTrs` if the matrix shears, or if its last row is not (0, 0, 0, 1): a projection is no
-    /// transform at all, and its residual is infinite; `NonFinite` if an element is not finite.
-    fn try_from(matrix: ColumnMatrix4<f32>) -> Result<Self, TransformError> {
-        let matrix = Mat4::from(matrix);
-        if !matrix.is_finite() {
-            return Err(TransformError::NonFinite);
+macro_rules! matrices {
+    ($($Transform:ident of $f:ty: $Affine:ident by $from:ident of $Matrix:ident, $Column:ident, $Row:ident, $Rows:ident $rows:tt;)+) => {$(
+        /// The matrix `T * R * S`.
+        #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
+        impl From<$Transform> for $Column<$f> {
+            fn from(transform: $Transform) -> Self {
+                $Matrix::from(transform).into()
+            }
         }
-        if matrix.row(3) != Vec4::W {
-            return Err(TransformError::NotTrs { residual: f32::INFINITY });
+
+        /// The matrix `T * R * S`, row by row.
+        #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
+        impl From<$Transform> for $Row<$f> {
+            fn from(transform: $Transform) -> Self {
+                $Matrix::from(transform).into()
+            }
         }
-        Self::try_from(Affine3A::from_mat4(matrix))
-    }
+
+        /// The matrix `T * R * S` without its last row: what a row of
+        /// [`Worlds::rows`](crate::Worlds::rows) is where worlds are matrices.
+        #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
+        impl From<$Transform> for $Rows<$f> {
+            fn from(transform: $Transform) -> Self {
+                matrices!(@rows $Row::from(transform), $Row, $rows)
+            }
+        }
+
+        /// Reads position, rotation and scale from a matrix, and refuses shear, as from glam's affine matrix.
+        #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
+        impl TryFrom<$Column<$f>> for $Transform {
+            type Error = TransformError;
+
+            /// # Errors
+            ///
+            /// `NotTrs` if the matrix shears, or if its last row is not that of the identity: a projection is no
+            /// transform at all, and its residual is infinite; `NonFinite` if an element is not finite.
+            fn try_from(matrix: $Column<$f>) -> Result<Self, TransformError> {
+                let matrix = $Matrix::from(matrix);
+                if !matrix.is_finite() {
+                    return Err(TransformError::NonFinite);
+                }
+                let last = matrix.to_cols_array_2d().len() - 1;
+                if matrix.row(last) != $Matrix::IDENTITY.row(last) {
+                    return Err(TransformError::NotTrs { residual: f32::INFINITY });
+                }
+                Self::try_from($Affine::$from(matrix))
+            }
+        }
+
+        /// As from columns.
+        #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
+        impl TryFrom<$Row<$f>> for $Transform {
+            type Error = TransformError;
+
+            fn try_from(matrix: $Row<$f>) -> Result<Self, TransformError> {
+                $Column::from($Matrix::from(matrix)).try_into()
+            }
+        }
+    )+};
+    (@rows $matrix:expr, $Row:ident, { $($row:ident),+ }) => {{
+        let $Row { $($row,)+ .. } = $matrix;
+        Self { $($row),+ }
+    }};
 }
 
-/// As from a [`ColumnMatrix4`].
-#[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
-impl TryFrom<RowMatrix4<f32>> for Transform {
-    type Error = TransformError;
-
-    fn try_from(matrix: RowMatrix4<f32>) -> Result<Self, TransformError> {
-        ColumnMatrix4::from(Mat4::from(matrix)).try_into()
-    }
+matrices! {
+    Transform of f32: Affine3A by from_mat4 of Mat4, ColumnMatrix4, RowMatrix4, RowMatrix3x4 { x, y, z };
+    DTransform of f64: DAffine3 by from_mat4 of DMat4, ColumnMatrix4, RowMatrix4, RowMatrix3x4 { x, y, z };
+    Transform2 of f32: Affine2 by from_mat3 of Mat3, ColumnMatrix3, RowMatrix3, RowMatrix2x3 { x, y };
+    DTransform2 of f64: DAffine2 by from_mat3 of DMat3, ColumnMatrix3, RowMatrix3, RowMatrix2x3 { x, y };
 }
 
 #[cfg(test)]
@@ -111,6 +116,22 @@ mod tests {
         let rotation: mint::Quaternion<f32> = t.rotation.into();
         assert_eq!((rotation.s, rotation.v.x), (0.8, 0.6));
         assert_eq!(t.with_rotation(rotation.into()), t);
+    }
+
+    #[test]
+    fn the_plane_and_double_precision_do_the_same() {
+        let t = crate::DTransform2::new(glam::DVec2::new(1.0, 2.0), 0.5, glam::DVec2::new(2.0, -3.0));
+        let rows: [[f64; 3]; 2] = RowMatrix2x3::from(t).into();
+        assert_eq!([rows[0][2], rows[1][2]], [1.0, 2.0]);
+        let back = DTransform2::try_from(ColumnMatrix3::from(t)).unwrap();
+        // Of a mirrored matrix X is the axis that is mirrored.
+        assert!(glam::DAffine2::from(back).abs_diff_eq(t.into(), 1e-12));
+        let mut projection = DMat3::IDENTITY;
+        projection.x_axis.z = 0.5;
+        assert!(DTransform2::try_from(RowMatrix3::from(projection)).is_err());
+        let deep = sample().as_dtransform().normalized();
+        let back = DTransform::try_from(RowMatrix4::from(deep)).unwrap();
+        assert!(back.position == deep.position && back.scale.abs_diff_eq(deep.scale, 1e-12));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Values and hierarchies in any format of serde's.
 
 use crate::accumulate::geometry::Shared as _;
-use crate::accumulate::{Components, Geometry, MISFIT, Matrices, Misfit, Own, larger};
+use crate::accumulate::{Geometry, MISFIT, Misfit, Own, larger};
 use crate::topology::BadId;
+use crate::{Components, Components2, DComponents, DComponents2, DMatrices, DMatrices2, Matrices, Matrices2};
 use crate::{HierarchyOf, InsertError, Keep, NodeId, NodeMap, NonFinite, Space};
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
-use glam::{Quat, Vec3};
+use glam::{DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -57,6 +58,15 @@ records! {
     #[serde(default)]
     Transform { position: Vec3, rotation: Quat, scale: Vec3 } or crate::Transform::IDENTITY;
     Decomposed { transform: crate::Transform, shear: Vec3 };
+    #[serde(default)]
+    DTransform { position: DVec3, rotation: DQuat, scale: DVec3 } or crate::DTransform::IDENTITY;
+    DDecomposed { transform: crate::DTransform, shear: DVec3 };
+    #[serde(default)]
+    Transform2 { position: Vec2, rotation: f32, scale: Vec2 } or crate::Transform2::IDENTITY;
+    Decomposed2 { transform: crate::Transform2, shear: f32 };
+    #[serde(default)]
+    DTransform2 { position: DVec2, rotation: f64, scale: DVec2 } or crate::DTransform2::IDENTITY;
+    DDecomposed2 { transform: crate::DTransform2, shear: f64 };
 }
 
 /// An enum by the names of its variants.
@@ -231,6 +241,12 @@ macro_rules! stored {
 stored! {
     Matrices: "matrices", 3, f32;
     Components: "components", 3, f32;
+    DMatrices: "matrices, f64", 3, f64;
+    DComponents: "components, f64", 3, f64;
+    Matrices2: "matrices, 2D", 2, f32;
+    Components2: "components, 2D", 2, f32;
+    DMatrices2: "matrices, 2D, f64", 2, f64;
+    DComponents2: "components, 2D, f64", 2, f64;
 }
 
 const VERSION: u32 = 1;
@@ -409,24 +425,19 @@ fn put_together<A: Stored>(nodes: &[Node<A>], removed: &[NodeId]) -> Result<Hier
         });
         parents.push(entry.transpose()?);
     }
-    let mut locals = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        let mut local = node.local;
-        A::admit::<InsertError>(&mut local).map_err(|cause| Refused::Local { node: node.id, cause })?;
-        locals.push(local);
-    }
-    let mut matrices = Vec::new();
-    for (node, local) in nodes.iter().zip(&locals) {
-        if let Some(matrix) = &node.matrix {
-            matrices.push((node.id, own_of(node.id, local, matrix)?));
+    let mut locals: Vec<_> = nodes.iter().map(|node| node.local).collect();
+    h.extend(None, &parents, &locals).map_err(|error| {
+        let node = ids[error.index.unwrap_or_default()];
+        match error.cause {
+            InsertError::ParentsCycle(_) => Refused::Cycle { node },
+            cause => Refused::Local { node, cause },
         }
-    }
-    h.extend(None, &parents, &locals).map_err(|error| match error {
-        InsertError::ParentsCycle(cycle) => Refused::Cycle { node: ids[cycle.index] },
-        cause => Refused::Local { node: ids[0], cause },
     })?;
-    for (id, own) in &matrices {
-        h.restore_own(*id, own);
+    for (node, local) in nodes.iter().zip(&mut locals) {
+        if let Some(matrix) = &node.matrix {
+            A::admit::<InsertError>(local).map_err(|cause| Refused::Local { node: node.id, cause })?;
+            h.restore_own(node.id, &own_of(node.id, local, matrix)?);
+        }
     }
     Ok(h)
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::features::proptest::{Edit, Shape, edits, hierarchies, rotations, transforms, vectors};
-use crate::{ComponentHierarchy, Components, Decomposed, Hierarchy, Transform};
+use crate::{ComponentHierarchy, Decomposed, Hierarchy, Transform};
 use alloc::{
     collections::BTreeMap,
     format,
@@ -336,6 +336,45 @@ fn what_was_taken_out_is_saved_as_removed() {
     // Saving takes nothing away.
     h.restore(subtree).unwrap();
     assert!(h.contains(taken));
+}
+
+/// Double precision and the plane have formats of their own, of the same make.
+#[test]
+fn every_way_to_accumulate_comes_back() {
+    fn check<A: Stored>(local: A::Transform, matrix: &Value, kind: &str) {
+        let mut h = HierarchyOf::<A>::new();
+        let root = h.add_root(local).unwrap();
+        let child = h.add_child(root, local).unwrap();
+        // Sheared where there are matrices, and refused where not.
+        let matrix: A::Affine = serde_json::from_value(matrix.clone()).unwrap();
+        let sheared = h.set_local_matrix(child, matrix).is_ok();
+        assert_eq!(sheared, kind.starts_with("matrices"));
+        let json = to_json(&h);
+        assert!(json.starts_with(&format!(r#"{{"version":1,"kind":"{kind}","#)), "{json}");
+        assert_eq!(json.contains("matrix\":"), sheared);
+        assert_eq!(state(&by_text(&h)), state(&h));
+        assert_eq!(state(&by_bytes(&h)), state(&h));
+        let refused = serde_json::from_str::<HierarchyOf<A>>(&json.replace(kind, "strings")).unwrap_err().to_string();
+        assert!(refused.contains(&format!("expected \"{kind}\"")), "{refused}");
+        if sheared {
+            let mut json: Value = serde_json::from_str(&json).unwrap();
+            json["nodes"][1]["matrix"][0] = json!(3);
+            let other = "position, rotation and scale of 1v1 are not those of its matrix";
+            assert_eq!(refusal::<HierarchyOf<A>>(&json), other);
+        }
+    }
+    let t = Transform::new(Vec3::new(0.1, 0.2, 0.3), Quat::from_rotation_y(0.7), Vec3::new(1.0, -2.0, 0.5));
+    let plane = crate::Transform2::new(Vec2::new(0.1, 0.2), 0.7, Vec2::new(1.0, -2.0));
+    let sheared = json!([1, 0, 0, 0.5, 1, 0, 0, 0, 1, 0.1, 0, 0]);
+    let sheared_plane = json!([1, 0, 0.5, 1, 0.1, 0]);
+    check::<Matrices>(t, &sheared, "matrices");
+    check::<Components>(t, &sheared, "components");
+    check::<DMatrices>(t.as_dtransform(), &sheared, "matrices, f64");
+    check::<DComponents>(t.as_dtransform(), &sheared, "components, f64");
+    check::<Matrices2>(plane, &sheared_plane, "matrices, 2D");
+    check::<Components2>(plane, &sheared_plane, "components, 2D");
+    check::<DMatrices2>(plane.as_dtransform2(), &sheared_plane, "matrices, 2D, f64");
+    check::<DComponents2>(plane.as_dtransform2(), &sheared_plane, "components, 2D, f64");
 }
 
 #[test]
