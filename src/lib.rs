@@ -76,19 +76,18 @@
 //! # Ok::<(), posetree::Error>(())
 //! ```
 //!
-//! Code over both is generic over [`Geometry`]. Both come in two dimensions too, in single and double precision:
-//! [`Hierarchy2`], [`ComponentHierarchy2`], [`DHierarchy2`], [`DComponentHierarchy2`].
+//! Code over both is generic over [`Geometry`].
 //!
 //! # Precision and dimensions
 //!
-//! Everything here is three-dimensional, and comes in two precisions, with the same doors:
+//! Both ways come in two precisions, in space and in the plane, with the same doors:
 //!
 //! | | float32 | float64 |
 //! |---|---|---|
-//! | matrices | [`Hierarchy`] | [`DHierarchy`] |
-//! | position, rotation, scale | [`ComponentHierarchy`] | [`DComponentHierarchy`] |
-//! | a value | [`Transform`] | [`DTransform`] |
-//! | a matrix taken apart | [`Decomposed`], [`decompose()`] | [`DDecomposed`], [`ddecompose`] |
+//! | matrices | [`Hierarchy`], [`Hierarchy2`] | [`DHierarchy`], [`DHierarchy2`] |
+//! | position, rotation, scale | [`ComponentHierarchy`], [`ComponentHierarchy2`] | [`DComponentHierarchy`], [`DComponentHierarchy2`] |
+//! | a value | [`Transform`], [`Transform2`] | [`DTransform`], [`DTransform2`] |
+//! | a matrix taken apart | [`decompose()`], [`decompose2`] | [`ddecompose`], [`ddecompose2`] |
 //!
 //! float32 is what graphics cards take, and solves and inverts in float64 inside, so that it loses its last digit at
 //! most. Numbers of it are a millimetre apart at 10 km from the origin: for larger worlds take float64, and round what
