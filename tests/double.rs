@@ -350,6 +350,16 @@ fn flat_parents_are_refused_and_thin_ones_are_not() {
     let before = h.world(id).unwrap();
     h.reparent(id, thin, Keep::World).unwrap();
     assert!(h.world(id).unwrap().abs_diff_eq(before, 1e-14));
+    // What rounds under it is no shear, although it is a thousand times what a rotation rounds by.
+    let pose = DTransform::new(DVec3::ONE, turn, DVec3::new(2.0, 3.0, 5.0));
+    for thickness in [1e-3, 1e-6, 1e-9] {
+        h.set_scale(thin, DVec3::new(1.0, thickness, 1.0)).unwrap();
+        h.reparent(id, None, Keep::Local).unwrap();
+        h.set_local(id, pose).unwrap();
+        h.reparent(id, thin, Keep::WorldTrs).unwrap();
+        assert!(h.world(id).unwrap().abs_diff_eq(pose.to_affine(), 1e-14), "{thickness:e}");
+    }
+    h.reparent(id, None, Keep::Local).unwrap();
     // An exactly dependent column, as a matrix of which no scale was typed.
     let linear = DMat3::from_cols(DVec3::new(0.1, 0.2, 0.3), DVec3::new(0.7, 0.5, 0.3), DVec3::new(0.4, 0.8, 1.2));
     let matrix = h.add_root(DTransform::IDENTITY).unwrap();

@@ -184,16 +184,15 @@ macro_rules! matrices3 {
                 let local = Self::local_of(&transform);
                 // The law allows more than a solution may miss where a parent cancels nearly all of what it adds up.
                 let fits = fits(misfit::<$Float>(parent, &Self::widen(&local), wanted));
-                let holds = match shear {
-                    Shear::Allowed => fits && within_rounding::<$Float>(parent, &Self::widen(&local), wanted),
-                    Shear::Refused => {
-                        let residual = Self::difference(&local, &matrix);
-                        if residual > $Float::TRS_TOLERANCE || !fits {
-                            return Err(Misfit::Shear(residual as f32));
-                        }
-                        true
+                let lawful = fits && within_rounding::<$Float>(parent, &Self::widen(&local), wanted);
+                if shear == Shear::Refused && !lawful {
+                    // Beyond the law, what is left out must be no more than the rounding of a rotation.
+                    let residual = Self::difference(&local, &matrix);
+                    if residual > $Float::TRS_TOLERANCE || !fits {
+                        return Err(Misfit::Shear(residual as f32));
                     }
-                };
+                }
+                let holds = lawful || shear == Shear::Refused;
                 Ok(Own { transform, matrix: (!holds).then_some(matrix) })
             }
         }

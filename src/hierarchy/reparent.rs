@@ -30,8 +30,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// float64, from the local values; for [`Components`](crate::Components) it is
     /// [`relative_to`](crate::Transform::relative_to) the new parent, both taken from the root down,
     /// because `combine` does not associate. With `P` and `W` the chain of the new parent and the
-    /// wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`, element by element; and if
-    /// it still misses the wanted pose, by more than 2⁻¹⁰ of a column's largest element, the parent
+    /// wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`, element by element (8 ε in
+    /// double precision, where float64 has no digits to spare, and both chains round by `2 ε` a level of
+    /// the product of their sizes besides); and if it still misses the wanted pose, by more than 2⁻¹⁰ of a column's largest element, the parent
     /// counts as singular. (A position counts by its distance from the parent's or the world's origin,
     /// whichever is larger.)
     ///
