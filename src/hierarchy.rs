@@ -274,6 +274,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// Slot and row of a live node.
+    #[inline]
     fn at(&self, id: NodeId) -> Result<(u32, u32), StaleNode> {
         let slot = self.topology.slot(id)?;
         Ok((slot, self.order.row(slot)))

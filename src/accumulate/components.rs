@@ -118,6 +118,7 @@ macro_rules! components3 {
                 super::sweep_piece::<Self>(parents, locals, worlds, start, above);
             }
 
+            #[inline]
             fn world(row: &$Transform) -> $Transform {
                 *row
             }

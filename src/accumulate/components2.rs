@@ -95,6 +95,7 @@ macro_rules! components2 {
                 super::sweep_piece::<Self>(parents, locals, worlds, start, above);
             }
 
+            #[inline]
             fn world(row: &$Transform) -> $Transform {
                 *row
             }

@@ -156,7 +156,7 @@ pub trait Geometry: Accumulate {
     #[doc(hidden)]
     fn wide_matrix(world: &Self::World) -> <Self::Shared as Shared>::Wide;
     #[doc(hidden)]
-    fn world_position(world: &Self::World) -> Self::Vector;
+    fn position_of(world: &Self::Row) -> Self::Vector;
     /// The world pose taken apart, with the node's own scale as hint for signs.
     #[doc(hidden)]
     fn decompose_world(world: &Self::World, hint: &Self::Transform) -> Self::Decomposed;

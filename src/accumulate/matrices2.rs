@@ -106,6 +106,7 @@ macro_rules! matrices2 {
                 super::sweep_piece::<Self>(parents, locals, worlds, start, above);
             }
 
+            #[inline]
             fn world(row: &Rows2<$f>) -> $Affine {
                 Self::affine(row)
             }

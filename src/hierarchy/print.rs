@@ -201,7 +201,7 @@ impl<A: Geometry, F: Fn(NodeId) -> N, N: fmt::Display> Tree<'_, A, F> {
                 mirrored: !flat && A::Shared::is_mirrored(&A::wide_matrix(&A::world(&A::root(&own.local())))),
                 dirty,
             };
-            let position = &A::world_position(&A::world(&world));
+            let position = &A::position_of(&world);
             visit(&Visit { slot: at, depth: path.len(), marks, position })?;
 
             path.push((world, dirty));

@@ -419,7 +419,13 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// The world pose of a row, computed down from the topmost dirty row above it: the same products
     /// in the same order as a sweep, and so the same bits.
+    #[inline]
     pub(super) fn fresh(&self, row: u32) -> A::Row {
+        if self.marks.is_clean() { self.worlds.rows[row as usize] } else { self.accumulated(row) }
+    }
+
+    #[inline(never)]
+    fn accumulated(&self, row: u32) -> A::Row {
         let Some((top, steps)) = self.topmost_dirty(row) else {
             return self.worlds.rows[row as usize];
         };

@@ -88,7 +88,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn world_position(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
-        Ok(A::world_position(&self.world(id)?))
+        let (_, row) = self.at(id)?;
+        Ok(A::position_of(&self.fresh(row)))
     }
 
     /// The world rotation. With [`Matrices`](crate::Matrices): `R` of `T * R * U`, which keeps the

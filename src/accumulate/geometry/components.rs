@@ -157,7 +157,8 @@ macro_rules! components3 {
                 matrix(&Self::widen(world))
             }
 
-            fn world_position(world: &$Transform) -> $Vec3 {
+            #[inline]
+            fn position_of(world: &$Transform) -> $Vec3 {
                 world.position
             }
 

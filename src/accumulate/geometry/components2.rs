@@ -162,7 +162,8 @@ macro_rules! components2 {
                 Self::widen(world).to_affine()
             }
 
-            fn world_position(world: &$Transform) -> $Vector {
+            #[inline]
+            fn position_of(world: &$Transform) -> $Vector {
                 world.position
             }
 

@@ -246,8 +246,9 @@ macro_rules! matrices3 {
                 world.widen()
             }
 
-            fn world_position(world: &$Affine) -> $Vec3 {
-                world.translation.into()
+            #[inline]
+            fn position_of(world: &Rows<$Float>) -> $Vec3 {
+                world.map(|row| row[3]).into()
             }
 
             fn decompose_world(world: &$Affine, hint: &$Transform) -> $Decomposed {

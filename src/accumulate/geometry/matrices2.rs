@@ -222,8 +222,9 @@ macro_rules! matrices2 {
                 world.widen()
             }
 
-            fn world_position(world: &$Affine) -> $Vector {
-                world.translation
+            #[inline]
+            fn position_of(world: &Rows2<$f>) -> $Vector {
+                world.map(|row| row[3]).into()
             }
 
             fn decompose_world(world: &$Affine, hint: &$Transform) -> $Decomposed {
