@@ -163,6 +163,21 @@ mod tests {
             prop_assert!(off <= 1.5 * f64::EPSILON * got.abs(), "{} is not {}", got, exact);
         }
 
+        /// Whole numbers of 53 bits have minors of 106, exact in 128.
+        #[test]
+        fn a_minor_has_the_sign_of_the_exact_one(
+            base in prop::array::uniform2((1_i64 << 40)..(1 << 42)), k in 1_i64..1000, l in 1_i64..1000,
+            off in prop::array::uniform4(-1_i64..=1),
+        ) {
+            // Multiples of one vector, and next to that.
+            let a = [k * base[0] + off[0], k * base[1] + off[1]];
+            let b = [l * base[0] + off[2], l * base[1] + off[3]];
+            let exact = i128::from(a[0]) * i128::from(b[1]) - i128::from(a[1]) * i128::from(b[0]);
+            let [a, b] = [a, b].map(|v| DVec3::new(v[0] as f64, v[1] as f64, 0.0));
+            let minor = cross(a, b).z;
+            prop_assert_eq!((minor > 0.0, minor < 0.0), (exact > 0, exact < 0));
+        }
+
         /// A third column that is an exact sum of the others, with digits far below their own.
         #[test]
         fn a_last_digit_decides(a in -1000i32..1000, b in -1000i32..1000, c in 1i32..1000) {
