@@ -140,16 +140,15 @@ macro_rules! matrices2 {
                 let local = Self::widen(&Self::local_of(&transform));
                 // The law allows more than a solution may miss where a parent cancels nearly all of what it adds up.
                 let fits = fits(misfit::<$f>(parent, &local, wanted));
-                let holds = match shear {
-                    Shear::Allowed => fits && within_rounding::<$f>(parent, &local, wanted),
-                    Shear::Refused => {
-                        let residual = difference::<$f>(local.matrix2, Self::widen(&matrix).matrix2);
-                        if residual > <$f as Precision2>::TRS_TOLERANCE || !fits {
-                            return Err(Misfit::Shear(residual as f32));
-                        }
-                        true
+                let lawful = fits && within_rounding::<$f>(parent, &local, wanted);
+                if shear == Shear::Refused && !lawful {
+                    // Beyond the law, what is left out must be no more than the rounding of a rotation.
+                    let residual = difference::<$f>(local.matrix2, Self::widen(&matrix).matrix2);
+                    if residual > <$f as Precision2>::TRS_TOLERANCE || !fits {
+                        return Err(Misfit::Shear(residual as f32));
                     }
-                };
+                }
+                let holds = lawful || shear == Shear::Refused;
                 Ok(Own { transform, matrix: (!holds).then_some(matrix) })
             }
         }

@@ -249,3 +249,22 @@ fn poses_between_updates<A: Kind>() {
         assert!(h.world_interpolated(id, A::scalar(f64::NAN)).is_err());
     }
 }
+
+/// Along its thin side a parent magnifies the world's rounding into a shear beyond rounding of its own, which
+/// the law allows to leave out.
+#[test]
+fn trs_is_kept_under_a_thin_parent() {
+    let thin = DTransform2::new(at(1.0, 2.0), 0.4, at(1.0, 1e6));
+    for step in 0..100 {
+        let local = DTransform2::new(at(0.3, 0.1), 0.0, at(1.5, 0.7 + 0.01 * f64::from(step)));
+        let (mut h, parent, id) = two::<posetree::DMatrices2>(thin, local);
+        h.reparent(id, None, Keep::World).unwrap();
+        let world = h.world_matrix(id).unwrap();
+        h.reparent(id, parent, Keep::WorldTrs).unwrap();
+        assert!(h.is_trs(id).unwrap());
+        // By the law, and one rounding of the product that is read.
+        let size = M::trs(&thin).abs().times(&posetree::DMatrices2::own(&h, id).m.abs());
+        let [got, want] = [h.world_matrix(id).unwrap(), world].map(posetree::DMatrices2::wide_matrix_of);
+        near("world", &got, &want, &size, 32.0 * f64::EPSILON).unwrap();
+    }
+}
