@@ -7,12 +7,14 @@
 mod support;
 
 use posetree::{
-    Components, DComponents, DMatrices, DTransform, Error, Geometry, HierarchyOf, Keep, Matrices, Transform, Version,
+    Components, DComponents, DMatrices, DTransform, Error, Geometry, Hierarchy, HierarchyOf, Keep, Matrices, NodeId,
+    Transform, Version, glam::Affine3A,
 };
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 use support::floor::Floor;
 use support::pair::{Edits, Moves, Pair};
-use support::shapes::{Dirty, Shape, humanoids, random, tree};
+use support::shapes::{Dirty, Rng, Shape, humanoids, random, tree};
 
 /// How much to measure.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,11 @@ fn main() -> Result<(), Error> {
 
     println!("\n| setting | posetree, ns | plain, ns |\n|---|--:|--:|");
     setters(&shapes[1], effort)?;
+
+    println!("\n| reading in random order, nothing dirty | nodes | ns | times `vec[i]` |\n|---|--:|--:|--:|");
+    for shape in shapes.iter().filter(|shape| matches!(&shape.name[..], "random_1k" | "random_100k" | "random_1m")) {
+        reads(shape, effort)?;
+    }
 
     println!("\n| reparent + update, a frame | nodes | posetree | worst | plain | ratio |\n|---|--:|--:|--:|--:|--:|");
     for nodes in [10_000, 100_000, 1_000_000].into_iter().filter(|&nodes| nodes <= effort.nodes) {
@@ -180,6 +187,33 @@ fn setters(shape: &Shape, effort: Effort) -> Result<(), Error> {
     Ok(())
 }
 
+/// Against a copy out of a plain vector of matrices.
+fn reads(shape: &Shape, effort: Effort) -> Result<(), Error> {
+    let mut hierarchy = Hierarchy::new();
+    let ids = hierarchy.extend(None, &shape.parents, &shape.locals[0])?;
+    hierarchy.update();
+    let mut rng = Rng::new(3);
+    let order: Vec<usize> = ids.iter().map(|_| rng.index(ids.len())).collect();
+    let ids: Vec<NodeId> = order.iter().map(|&node| ids[node]).collect();
+    let plain: Vec<Affine3A> = ids.iter().map(|&id| hierarchy.world(id)).collect::<Result<_, _>>()?;
+    let worlds = hierarchy.worlds().expect("updated");
+    let mut times = [(); 4].map(|()| Vec::new());
+    for _ in 0..2 * effort.rounds {
+        let per_read = |time: Duration| 1e9 * time.as_secs_f64() / ids.len() as f64;
+        times[0].push(per_read(timed(|| order.iter().for_each(|&node| _ = black_box(plain[node])))));
+        times[1].push(per_read(timed(|| ids.iter().for_each(|&id| _ = black_box(hierarchy.world(id))))));
+        times[2].push(per_read(timed(|| ids.iter().for_each(|&id| _ = black_box(hierarchy.world_position(id))))));
+        times[3].push(per_read(timed(|| {
+            ids.iter().for_each(|&id| _ = black_box(worlds.get(id).map(|row| black_box(*row))))
+        })));
+    }
+    let times = times.map(median);
+    for (name, time) in ["`vec[i]`", "`world`", "`world_position`", "`Worlds::get`"].into_iter().zip(times) {
+        println!("| {name} | {} | {time:.1} | {:.1} |", ids.len(), time / times[0]);
+    }
+    Ok(())
+}
+
 fn reparent(shape: &Shape, keep: Keep, effort: Effort) -> Result<(), Error> {
     let mut pair = Pair::new(shape)?;
     let moves = Moves::new(shape, keep);
@@ -279,13 +313,13 @@ where
             for &root in &roots {
                 single.set_local(singles[root], shape.locals[0][root]).expect("every id is live");
             }
-            std::hint::black_box(single.update().rows().len());
+            black_box(single.update().rows().len());
         }));
         times[1].push(mean(frames, |_| {
             for &root in &roots {
                 double.set_local(ids[root], doubles[root]).expect("every id is live");
             }
-            std::hint::black_box(double.update().rows().len());
+            black_box(double.update().rows().len());
         }));
     }
     let [single, double] = times.map(|times| 1e9 * median(times) / shape.len() as f64);

@@ -481,6 +481,21 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
         Ok(&self.hierarchy.worlds.rows[row as usize])
     }
 
+    /// The hierarchy itself, of which every getter reads a cached pose now.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let worlds = h.update();
+    /// assert_eq!(worlds.hierarchy().world_position(root)?, Vec3::X);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[must_use]
+    pub fn hierarchy(self) -> &'a HierarchyOf<A> {
+        self.hierarchy
+    }
+
     /// All world poses, in the order in which they are stored; the rows of removed nodes are zero.
     ///
     /// ```
