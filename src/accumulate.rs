@@ -20,7 +20,7 @@ pub use geometry::Geometry;
 pub use matrices::{DMatrices, Matrices};
 pub use matrices2::{DMatrices2, Matrices2};
 
-use crate::{NonFinite, NotRotation};
+use crate::{Inherit, NonFinite, NotRotation};
 use core::{fmt::Debug, ops::Range};
 
 mod sealed {
@@ -57,6 +57,9 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// A pose in the precision that inverses are taken in.
     #[doc(hidden)]
     type Wide: Copy + Debug;
+    /// Position, rotation and scale in that precision, accumulated one by one.
+    #[doc(hidden)]
+    type Pose: Copy + Debug;
 
     /// The row of a removed node: all zero.
     #[doc(hidden)]
@@ -89,7 +92,7 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// The same for those of the 64 rows from `start` on whose bit is set.
     #[doc(hidden)]
     fn sweep_bits(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], start: usize, rows: u64);
-    /// A sweep of one piece of rows: `worlds` holds those from `start` on, and `above`, in order of rows,
+    /// A sweep of rows of one piece: `worlds` holds that from `start` on, and `above`, in order of rows,
     /// the worlds of all parents that lie outside.
     #[cfg(feature = "rayon")]
     #[doc(hidden)]
@@ -98,10 +101,34 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
         locals: &[Self::Row],
         worlds: &mut [Self::Row],
         start: u32,
+        rows: Range<usize>,
         above: &[(u32, Self::Row)],
     );
     #[doc(hidden)]
     fn world(row: &Self::Row) -> Self::World;
+
+    // Nodes that do not inherit everything: the formulas are those of `Inherit`.
+    /// The component pose of a child that inherits these parts of its parent's. A root's is its transform.
+    #[doc(hidden)]
+    fn combined(parent: &Self::Transform, inherit: Inherit, child: &Self::Transform) -> Self::Transform;
+    /// The world row of a child that inherits these parts of its parent's component pose.
+    #[doc(hidden)]
+    fn hung(parent: &Self::Transform, inherit: Inherit, local: &Self::Row) -> Self::Row;
+    #[doc(hidden)]
+    fn widen_pose(transform: &Self::Transform) -> Self::Pose;
+    /// As [`combined`](Self::combined).
+    #[doc(hidden)]
+    fn wide_combined(parent: &Self::Pose, inherit: Inherit, child: &Self::Pose) -> Self::Pose;
+    /// What is left of a parent's component pose for a child that inherits these parts; the parts that are
+    /// off are the identity's.
+    #[doc(hidden)]
+    fn frame(parent: &Self::Pose, inherit: Inherit) -> Chain<Self>;
+    /// A frame with its origin moved to the position of a pose.
+    #[doc(hidden)]
+    fn centred(frame: &Self::Wide, at: &Self::Wide) -> Self::Wide;
+    /// The own value with its position replaced by that of a pose.
+    #[doc(hidden)]
+    fn placed(own: &Own<Self>, at: &Self::Wide) -> Own<Self>;
 
     #[doc(hidden)]
     fn widen(local: &Self::Row) -> Self::Wide;
@@ -234,9 +261,11 @@ fn sweep_piece<A: Accumulate>(
     locals: &[A::Row],
     worlds: &mut [A::Row],
     start: u32,
+    rows: Range<usize>,
     above: &[(u32, A::Row)],
 ) {
-    for (row, (&parent, local)) in parents.iter().zip(locals).enumerate() {
+    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
+    for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
         // A parent before the piece, and no parent, wrap to far beyond its end.
         worlds[row] = match worlds.get(parent.wrapping_sub(start) as usize) {
             Some(parent) => A::product(parent, local),

@@ -210,7 +210,7 @@ families! {
     /// Why an insertion was refused. Nothing changed.
     InsertError { StaleNode, NonFinite, NotRotation, OutOfRange, ParentsCycle, LengthMismatch }
 
-    /// Why a node was not moved or promoted. Nothing changed.
+    /// Why a node was not moved or promoted, or does not inherit other parts. Nothing changed.
     ReparentError { StaleNode, OutOfRange, NotSibling, Cycle, SingularParent, NotTrs, NonFinite }
 
     /// Why a taken subtree was not restored or discarded. Nothing changed.

@@ -4,6 +4,7 @@ mod changes;
 mod check;
 mod convert;
 mod dirty;
+mod inherit;
 mod insert;
 mod local;
 mod order;
@@ -21,6 +22,7 @@ mod walk;
 mod world;
 
 pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
+pub use inherit::Inherit;
 pub use print::Tree;
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
@@ -38,6 +40,7 @@ use crate::{NodeId, StaleNode};
 use changes::Changes;
 use core::fmt;
 use dirty::Marks;
+use inherit::Inherits;
 use local::Locals;
 use order::Order;
 use previous::Previous;
@@ -180,6 +183,7 @@ pub struct HierarchyOf<A: Accumulate> {
     marks: Marks,
     changes: Changes,
     previous: Previous<A>,
+    inherits: Inherits,
 }
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -194,6 +198,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             marks: Marks::default(),
             changes: Changes::default(),
             previous: Previous::new(),
+            inherits: Inherits::default(),
         }
     }
 
@@ -234,6 +239,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.marks.shrink_to_fit();
         self.changes.shrink_to_fit();
         self.previous.shrink_to_fit();
+        self.inherits.shrink_to_fit();
     }
 
     /// The number of nodes.
@@ -309,6 +315,9 @@ impl<A: Accumulate> fmt::Debug for HierarchyOf<A> {
             write!(f, "{:?}", self.topology.live(at))?;
             if let Some(parent) = self.topology.id(self.topology.links(at).parent) {
                 write!(f, " in {parent:?}")?;
+            }
+            if self.inherit_of(at) != Inherit::ALL {
+                write!(f, " {:?}", self.inherit_of(at))?;
             }
             match own.matrix {
                 Some(matrix) => writeln!(f, " {matrix:?}")?,

@@ -93,6 +93,21 @@
 //! most. Numbers of it are a millimetre apart at 10 km from the origin: for larger worlds take float64, and round what
 //! is drawn relative to the camera ([`DHierarchy`] shows how). An update takes about half as long again.
 //!
+//! # What a child inherits
+//!
+//! Its parent's whole world pose, unless [`set_inherit`](HierarchyOf::set_inherit) says otherwise: a HUD that keeps its
+//! size, a name tag that stays upright, a trail that stays where it is. [`Inherit`] has the formulas.
+//!
+//! ```
+//! use posetree::{Hierarchy, Inherit, Keep, Transform, glam::Vec3};
+//! let mut h = Hierarchy::new();
+//! let ship = h.add_root(Transform::from_uniform_scale(50.0))?;
+//! let hud = h.add_child(ship, Transform::from_position(Vec3::Y))?;
+//! h.set_inherit(hud, Inherit { scale: false, ..Inherit::ALL }, Keep::Local)?;
+//! assert_eq!((h.world_position(hud)?, h.world_scale(hud)?), (Vec3::Y, Vec3::ONE));
+//! # Ok::<(), posetree::Error>(())
+//! ```
+//!
 //! # Freshness
 //!
 //! Every getter on `&self` is right at once after any edit. `update()` decides what reads cost, never whether they are
@@ -163,6 +178,8 @@
 //! | `flatten` | O(subtree) |
 //! | `reparent` with `Keep::Local` | O(depth), for the cycle check; O(1) for a leaf |
 //! | `reparent` with `Keep::World` | O(depth) |
+//! | `set_inherit` | O(1), to keep the world O(depth) |
+//! | a node that does not inherit everything, in an `update` | O(depth), less what its way up shares with the last one's |
 //! | `remove_subtree` | O(removed) |
 //! | [`NodeMap`] | O(1) by id; to go through all, O(slots) |
 //! | `child_count`, `nth_child`, `sibling_index` | O(siblings walked) |
@@ -226,8 +243,8 @@ pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, ComponentHierarchy2,
     DComponentHierarchy, DComponentHierarchy2, DHierarchy, DHierarchy2, Descendants, Hierarchy, Hierarchy2,
-    HierarchyOf, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes, SubtreeRefused,
-    Tree, Version, Worlds,
+    HierarchyOf, Inherit, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes,
+    SubtreeRefused, Tree, Version, Worlds,
 };
 pub use node_id::NodeId;
 pub use node_map::NodeMap;

@@ -3,7 +3,7 @@
 use super::space3::{is_uniform, position_misfit, scale_misfit, wide_rotation};
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
 use crate::transform::precision::{Precision, Widen};
-use crate::{DDecomposed, DTransform, Decomposed, NonFinite, NotRotation, Transform};
+use crate::{DDecomposed, DTransform, Decomposed, Inherit, NonFinite, NotRotation, Transform};
 use core::ops::Range;
 use glam::{Affine3A, DAffine3, DQuat, DVec3, Quat, Vec3};
 
@@ -48,6 +48,17 @@ pub struct Wide {
     pub(super) scale: DVec3,
 }
 
+impl Wide {
+    /// The parts that are inherited; those that are off are the identity's.
+    pub(super) fn reduced(&self, inherit: Inherit) -> Self {
+        Self {
+            position: if inherit.position { self.position } else { DVec3::ZERO },
+            rotation: if inherit.rotation { self.rotation } else { DQuat::IDENTITY },
+            scale: if inherit.scale { self.scale } else { DVec3::ONE },
+        }
+    }
+}
+
 /// Writes the accumulation of one precision.
 macro_rules! components3 {
     (
@@ -65,6 +76,7 @@ macro_rules! components3 {
             type World = $Transform;
             type Row = $Transform;
             type Wide = Wide;
+            type Pose = Wide;
 
             const HOLE: $Transform = $Transform::new($Vec3::ZERO, $Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), $Vec3::ZERO);
             const WIDE_IDENTITY: Wide = Wide { position: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
@@ -113,14 +125,50 @@ macro_rules! components3 {
                 locals: &[$Transform],
                 worlds: &mut [$Transform],
                 start: u32,
+                rows: Range<usize>,
                 above: &[(u32, $Transform)],
             ) {
-                super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+                super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
             }
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {
                 *row
+            }
+
+            fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
+                if inherit == Inherit::ALL {
+                    return Self::product(parent, child);
+                }
+                let pose = Self::product(&Self::reduced(parent, inherit), child);
+                if inherit.position { pose } else { pose.with_position(child.position) }
+            }
+
+            fn hung(parent: &$Transform, inherit: Inherit, local: &$Transform) -> $Transform {
+                Self::combined(parent, inherit, local)
+            }
+
+            fn widen_pose(transform: &$Transform) -> Wide {
+                Self::widen(transform)
+            }
+
+            fn wide_combined(parent: &Wide, inherit: Inherit, child: &Wide) -> Wide {
+                let pose = Self::wide_product(&parent.reduced(inherit), child);
+                if inherit.position { pose } else { Wide { position: child.position, ..pose } }
+            }
+
+            fn frame(parent: &Wide, inherit: Inherit) -> Chain<Self> {
+                let wide = parent.reduced(inherit);
+                let flat = wide.scale.cmpeq(DVec3::ZERO).any();
+                Chain { wide, flat, conformal: is_uniform::<f64>(wide.scale) }
+            }
+
+            fn centred(frame: &Wide, at: &Wide) -> Wide {
+                Wide { position: at.position, ..*frame }
+            }
+
+            fn placed(own: &Own<Self>, at: &Wide) -> Own<Self> {
+                Own::trs(own.transform.with_position($Vec3::narrow(at.position)))
             }
 
             fn widen(local: &$Transform) -> Wide {
@@ -154,6 +202,17 @@ macro_rules! components3 {
                     scale: parent.solve_scale(wanted.scale)?,
                 };
                 Ok(Own::trs(transform))
+            }
+        }
+
+        impl $Name {
+            /// The parts that are inherited; those that are off are the identity's.
+            pub(super) fn reduced(pose: &$Transform, inherit: Inherit) -> $Transform {
+                $Transform {
+                    position: if inherit.position { pose.position } else { $Vec3::ZERO },
+                    rotation: if inherit.rotation { pose.rotation } else { $Transform::IDENTITY.rotation },
+                    scale: if inherit.scale { pose.scale } else { $Vec3::ONE },
+                }
             }
         }
 

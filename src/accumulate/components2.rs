@@ -5,7 +5,7 @@ use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
 use crate::transform::precision::Widen;
 use crate::transform2::decompose::direction;
 use crate::transform2::precision::Precision2;
-use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
+use crate::{DDecomposed2, DTransform2, Decomposed2, Inherit, NonFinite, NotRotation, Transform2};
 use core::ops::Range;
 use glam::{Affine2, DAffine2, DVec2, Vec2};
 
@@ -44,6 +44,7 @@ macro_rules! components2 {
             type World = $Transform;
             type Row = $Transform;
             type Wide = DTransform2;
+            type Pose = DTransform2;
 
             const HOLE: $Transform = $Transform::new($Vector::ZERO, 0.0, $Vector::ZERO);
             const WIDE_IDENTITY: DTransform2 = DTransform2::IDENTITY;
@@ -90,14 +91,50 @@ macro_rules! components2 {
                 locals: &[$Transform],
                 worlds: &mut [$Transform],
                 start: u32,
+                rows: Range<usize>,
                 above: &[(u32, $Transform)],
             ) {
-                super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+                super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
             }
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {
                 *row
+            }
+
+            fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
+                if inherit == Inherit::ALL {
+                    return Self::product(parent, child);
+                }
+                let pose = Self::product(&Self::reduced(parent, inherit), child);
+                if inherit.position { pose } else { pose.with_position(child.position) }
+            }
+
+            fn hung(parent: &$Transform, inherit: Inherit, local: &$Transform) -> $Transform {
+                Self::combined(parent, inherit, local)
+            }
+
+            fn widen_pose(transform: &$Transform) -> DTransform2 {
+                Self::widen(transform)
+            }
+
+            fn wide_combined(parent: &DTransform2, inherit: Inherit, child: &DTransform2) -> DTransform2 {
+                let pose = Self::wide_product(&DComponents2::reduced(parent, inherit), child);
+                if inherit.position { pose } else { pose.with_position(child.position) }
+            }
+
+            fn frame(parent: &DTransform2, inherit: Inherit) -> Chain<Self> {
+                let wide = DComponents2::reduced(parent, inherit);
+                let flat = wide.scale.cmpeq(DVec2::ZERO).any();
+                Chain { wide, flat, conformal: space2::is_uniform::<f64>(wide.scale) }
+            }
+
+            fn centred(frame: &DTransform2, at: &DTransform2) -> DTransform2 {
+                frame.with_position(at.position)
+            }
+
+            fn placed(own: &Own<Self>, at: &DTransform2) -> Own<Self> {
+                Own::trs(own.transform.with_position($Vector::narrow(at.position)))
             }
 
             fn widen(local: &$Transform) -> DTransform2 {
@@ -122,6 +159,17 @@ macro_rules! components2 {
                     rotation: <$f as Precision2>::angle(wanted.rotation - parent.wide.rotation),
                     scale: solve_scale::<$f>(&parent.wide, wanted.scale)?,
                 }))
+            }
+        }
+
+        impl $Components {
+            /// The parts that are inherited; those that are off are the identity's.
+            pub(super) fn reduced(pose: &$Transform, inherit: Inherit) -> $Transform {
+                $Transform {
+                    position: if inherit.position { pose.position } else { $Vector::ZERO },
+                    rotation: if inherit.rotation { pose.rotation } else { $Transform::IDENTITY.rotation },
+                    scale: if inherit.scale { pose.scale } else { $Vector::ONE },
+                }
             }
         }
     };

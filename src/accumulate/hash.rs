@@ -5,7 +5,7 @@
 //! other bits, and which has exact inverses. An even `a` plays the flat node.
 
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear};
-use crate::{NonFinite, NotRotation};
+use crate::{Inherit, NonFinite, NotRotation};
 use core::cell::Cell;
 use core::ops::Range;
 
@@ -13,11 +13,17 @@ extern crate std;
 
 std::thread_local! {
     static SWEPT: Cell<usize> = const { Cell::new(0) };
+    static POSED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Rows computed on this thread so far: what shows that an update costs what changed.
 pub(crate) fn swept() -> usize {
     SWEPT.get()
+}
+
+/// Component poses of children computed on this thread so far.
+pub(crate) fn posed() -> usize {
+    POSED.get()
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +42,27 @@ pub(crate) fn compose(parent: u64, child: u64) -> u64 {
     pose(a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b))
 }
 
+/// What tells component poses from worlds: without it one could stand in for the other. It leaves alone
+/// whether the factor is odd.
+pub(crate) fn twist(at: u64) -> u64 {
+    let (a, b) = parts(at);
+    pose(a ^ 0x5bd1_e994, b.wrapping_add(0x1234_5679))
+}
+
+/// The summand plays the position, the upper half of the factor the rotation, the lower half, which says
+/// whether it is odd, the scale.
+pub(crate) fn reduced(at: u64, inherit: Inherit) -> u64 {
+    let (a, b) = parts(at);
+    let high = if inherit.rotation { a & 0xffff_0000 } else { 0 };
+    let low = if inherit.scale { a & 0xffff } else { 1 };
+    pose(high | low, if inherit.position { b } else { 0 })
+}
+
+pub(crate) fn hung(frame: u64, inherit: Inherit, local: u64) -> u64 {
+    let world = compose(frame, local);
+    if inherit.position { world } else { pose(parts(world).0, parts(local).1) }
+}
+
 impl Sealed for Hash {}
 
 impl Accumulate for Hash {
@@ -48,6 +75,7 @@ impl Accumulate for Hash {
     type World = u64;
     type Row = u64;
     type Wide = u64;
+    type Pose = u64;
 
     const HOLE: u64 = 0;
     const WIDE_IDENTITY: u64 = 1 << 32;
@@ -87,13 +115,51 @@ impl Accumulate for Hash {
 
     #[cfg(feature = "rayon")]
     #[inline(never)]
-    fn sweep_piece(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: u32, above: &[(u32, u64)]) {
-        SWEPT.set(SWEPT.get() + parents.len());
-        super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+    fn sweep_piece(
+        parents: &[u32],
+        locals: &[u64],
+        worlds: &mut [u64],
+        start: u32,
+        rows: Range<usize>,
+        above: &[(u32, u64)],
+    ) {
+        SWEPT.set(SWEPT.get() + rows.len());
+        super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
     }
 
     fn world(row: &u64) -> u64 {
         *row
+    }
+
+    fn combined(parent: &u64, inherit: Inherit, child: &u64) -> u64 {
+        POSED.set(POSED.get() + 1);
+        twist(hung(reduced(*parent, inherit), inherit, *child))
+    }
+
+    fn hung(parent: &u64, inherit: Inherit, local: &u64) -> u64 {
+        SWEPT.set(SWEPT.get() + 1);
+        hung(reduced(*parent, inherit), inherit, *local)
+    }
+
+    fn widen_pose(transform: &u64) -> u64 {
+        *transform
+    }
+
+    fn wide_combined(parent: &u64, inherit: Inherit, child: &u64) -> u64 {
+        twist(hung(reduced(*parent, inherit), inherit, *child))
+    }
+
+    fn frame(parent: &u64, inherit: Inherit) -> Chain<Self> {
+        let wide = reduced(*parent, inherit);
+        Chain { wide, flat: parts(wide).0 % 2 == 0, conformal: false }
+    }
+
+    fn centred(frame: &u64, at: &u64) -> u64 {
+        pose(parts(*frame).0, parts(*at).1)
+    }
+
+    fn placed(own: &Own<Self>, at: &u64) -> Own<Self> {
+        Own::trs(pose(parts(own.transform).0, parts(*at).1))
     }
 
     fn widen(local: &u64) -> u64 {

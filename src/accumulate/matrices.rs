@@ -4,11 +4,11 @@
 //! and one lane added: whole vectors throughout, and a parent is loaded at the width it was stored.
 
 use super::space3::{self, misfit, solve_affine};
-use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
+use super::{Accumulate, Chain, Components, DComponents, Geometry as _, Misfit, Own, Sealed, Shear, components, fits};
 use crate::transform::decompose::decompose_linear;
 use crate::transform::precision::{Precision, Widen};
 use crate::transform::rank::is_rank_deficient;
-use crate::{DDecomposed, DTransform, Decomposed, NonFinite, NotRotation, Transform};
+use crate::{DDecomposed, DTransform, Decomposed, Inherit, NonFinite, NotRotation, Transform};
 use core::ops::Range;
 use glam::{Affine3A, BVec4A, DAffine3, DMat3, DQuat, DVec3, Mat3A, Mat4, Quat, Vec3, Vec3A, Vec4, Vec4Swizzles};
 
@@ -88,7 +88,7 @@ fn columns_double(&[x, y, z]: &Rows<f64>) -> [DVec3; 4] {
 /// Writes the accumulation of one precision.
 macro_rules! matrices3 {
     (
-        $Name:ident, $product:ident, $Float:ident, $Vec3:ident, $Quat:ident, $Transform:ident, $Decomposed:ident,
+        $Name:ident, $Components:ident, $product:ident, $Float:ident, $Vec3:ident, $Quat:ident, $Transform:ident, $Decomposed:ident,
         $Affine:ident { $Mat3:ident, $columns:ident }
     ) => {
         impl Sealed for $Name {}
@@ -103,6 +103,7 @@ macro_rules! matrices3 {
             type World = $Affine;
             type Row = Rows<$Float>;
             type Wide = DAffine3;
+            type Pose = components::Wide;
 
             const HOLE: Rows<$Float> = [[0.0; 4]; 3];
             const WIDE_IDENTITY: DAffine3 = DAffine3::IDENTITY;
@@ -153,14 +154,53 @@ macro_rules! matrices3 {
                 locals: &[Rows<$Float>],
                 worlds: &mut [Rows<$Float>],
                 start: u32,
+                rows: Range<usize>,
                 above: &[(u32, Rows<$Float>)],
             ) {
-                super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+                super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
             }
 
             #[inline]
             fn world(row: &Rows<$Float>) -> $Affine {
                 Self::to_affine(row)
+            }
+
+            fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
+                $Components::combined(parent, inherit, child)
+            }
+
+            fn hung(parent: &$Transform, inherit: Inherit, local: &Rows<$Float>) -> Rows<$Float> {
+                let mut world = Self::product(&Self::local_of(&$Components::reduced(parent, inherit)), local);
+                if !inherit.position {
+                    world.iter_mut().zip(local).for_each(|(world, local)| world[3] = local[3]);
+                }
+                world
+            }
+
+            fn widen_pose(transform: &$Transform) -> components::Wide {
+                $Components::widen(transform)
+            }
+
+            fn wide_combined(
+                parent: &components::Wide,
+                inherit: Inherit,
+                child: &components::Wide,
+            ) -> components::Wide {
+                $Components::wide_combined(parent, inherit, child)
+            }
+
+            fn frame(parent: &components::Wide, inherit: Inherit) -> Chain<Self> {
+                let Chain { wide: frame, flat, conformal } = $Components::frame(parent, inherit);
+                let wide = DAffine3::from_scale_rotation_translation(frame.scale, frame.rotation, frame.position);
+                Chain { wide, flat, conformal }
+            }
+
+            fn centred(frame: &DAffine3, at: &DAffine3) -> DAffine3 {
+                DAffine3 { translation: at.translation, ..*frame }
+            }
+
+            fn placed(own: &Own<Self>, at: &DAffine3) -> Own<Self> {
+                Self::with_position(own, $Vec3::narrow(at.translation))
             }
 
             fn widen(local: &Rows<$Float>) -> DAffine3 {
@@ -245,8 +285,28 @@ macro_rules! matrices3 {
     };
 }
 
-matrices3!(Matrices, product_single, f32, Vec3, Quat, Transform, Decomposed, Affine3A { Mat3A, columns_single });
-matrices3!(DMatrices, product_double, f64, DVec3, DQuat, DTransform, DDecomposed, DAffine3 { DMat3, columns_double });
+matrices3!(
+    Matrices,
+    Components,
+    product_single,
+    f32,
+    Vec3,
+    Quat,
+    Transform,
+    Decomposed,
+    Affine3A { Mat3A, columns_single }
+);
+matrices3!(
+    DMatrices,
+    DComponents,
+    product_double,
+    f64,
+    DVec3,
+    DQuat,
+    DTransform,
+    DDecomposed,
+    DAffine3 { DMat3, columns_double }
+);
 
 /// The law of a solution: [`Precision::LAW`], element by element.
 fn within_rounding<P: Precision>(parent: &DAffine3, x: &DAffine3, wanted: &DAffine3) -> bool {

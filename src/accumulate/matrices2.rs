@@ -7,12 +7,12 @@
 //! float64, where a vector of four is two registers, both are equal.
 
 use super::space2::{self, for_each_precision, misfit, solve_affine, with_depth};
-use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
+use super::{Accumulate, Chain, Components2, DComponents2, Geometry as _, Misfit, Own, Sealed, Shear, fits};
 use crate::transform::precision::Widen;
 use crate::transform::rank::is_rank_deficient;
 use crate::transform2::decompose::decompose_linear;
 use crate::transform2::precision::Precision2;
-use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
+use crate::{DDecomposed2, DTransform2, Decomposed2, Inherit, NonFinite, NotRotation, Transform2};
 use core::ops::Range;
 use glam::{Affine2, BVec4A, DAffine2, DMat2, DVec2, Vec2, Vec4, Vec4Swizzles};
 
@@ -57,6 +57,7 @@ macro_rules! matrices2 {
             type World = $Affine;
             type Row = [[$f; 4]; 2];
             type Wide = DAffine2;
+            type Pose = DTransform2;
 
             const HOLE: Rows2<$f> = [[0.0; 4]; 2];
             const WIDE_IDENTITY: DAffine2 = DAffine2::IDENTITY;
@@ -101,14 +102,49 @@ macro_rules! matrices2 {
                 locals: &[Rows2<$f>],
                 worlds: &mut [Rows2<$f>],
                 start: u32,
+                rows: Range<usize>,
                 above: &[(u32, Rows2<$f>)],
             ) {
-                super::sweep_piece::<Self>(parents, locals, worlds, start, above);
+                super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
             }
 
             #[inline]
             fn world(row: &Rows2<$f>) -> $Affine {
                 Self::affine(row)
+            }
+
+            fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
+                $Components::combined(parent, inherit, child)
+            }
+
+            fn hung(parent: &$Transform, inherit: Inherit, local: &Rows2<$f>) -> Rows2<$f> {
+                let mut world = Self::product(&Self::local_of(&$Components::reduced(parent, inherit)), local);
+                if !inherit.position {
+                    world.iter_mut().zip(local).for_each(|(world, local)| world[3] = local[3]);
+                }
+                world
+            }
+
+            fn widen_pose(transform: &$Transform) -> DTransform2 {
+                $Components::widen(transform)
+            }
+
+            fn wide_combined(parent: &DTransform2, inherit: Inherit, child: &DTransform2) -> DTransform2 {
+                $Components::wide_combined(parent, inherit, child)
+            }
+
+            fn frame(parent: &DTransform2, inherit: Inherit) -> Chain<Self> {
+                let Chain { wide: frame, flat, conformal } = $Components::frame(parent, inherit);
+                let wide = DAffine2::from_scale_angle_translation(frame.scale, frame.rotation, frame.position);
+                Chain { wide, flat, conformal }
+            }
+
+            fn centred(frame: &DAffine2, at: &DAffine2) -> DAffine2 {
+                DAffine2 { translation: at.translation, ..*frame }
+            }
+
+            fn placed(own: &Own<Self>, at: &DAffine2) -> Own<Self> {
+                Self::with_position(own, $Vector::narrow(at.translation))
             }
 
             fn widen(local: &Rows2<$f>) -> DAffine2 {

@@ -94,7 +94,11 @@ fn plan<A: Accumulate>(columns: Columns<'_, A>, rows: Range<usize>, largest: usi
 fn sweep_stretch<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
     let threads = rayon::current_num_threads();
     let largest = (rows.len() / (threads * PIECES)).max(SMALLEST_PIECE);
-    let sweep = |worlds: &mut [A::Row], rows| A::sweep(columns.parents, columns.locals, worlds, rows);
+    let sweep = |worlds: &mut [A::Row], rows| {
+        for rows in columns.cuts.between(rows) {
+            A::sweep(columns.parents, columns.locals, worlds, rows);
+        }
+    };
     if rows.len() < WORTH_SPLITTING || threads == 1 {
         return sweep(worlds, rows);
     }
@@ -130,8 +134,10 @@ fn sweep_stretch<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], 
         loop {
             // The lock is held for taking a piece only, not while it is swept.
             let Some((piece, worlds)) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
-            let (parents, locals) = (&columns.parents[piece.clone()], &columns.locals[piece.clone()]);
-            A::sweep_piece(parents, locals, worlds, piece.start as u32, &above);
+            let start = piece.start as u32;
+            for rows in columns.cuts.between(piece) {
+                A::sweep_piece(columns.parents, columns.locals, worlds, start, rows, &above);
+            }
         }
     };
     rayon::in_place_scope(|scope| {

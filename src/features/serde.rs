@@ -56,6 +56,8 @@ macro_rules! records {
 
 records! {
     #[serde(default)]
+    Inherit { position: bool, rotation: bool, scale: bool } or crate::Inherit::ALL;
+    #[serde(default)]
     Transform { position: Vec3, rotation: Quat, scale: Vec3 } or crate::Transform::IDENTITY;
     Decomposed { transform: crate::Transform, shear: Vec3 };
     #[serde(default)]
@@ -301,9 +303,9 @@ struct Nodes<'a, A: Stored>(&'a HierarchyOf<A>);
 impl<A: Stored> Serialize for Nodes<'_, A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut nodes = serializer.serialize_seq(Some(self.0.len()))?;
-        for (id, parent, own) in self.0.records() {
+        for (id, parent, own, inherit) in self.0.records() {
             let matrix = own.matrix.map(|_| A::export(&own));
-            nodes.serialize_element(&Node::<A> { id, parent, local: own.transform, matrix })?;
+            nodes.serialize_element(&Node::<A> { id, parent, local: own.transform, matrix, inherit })?;
         }
         nodes.end()
     }
@@ -316,6 +318,8 @@ struct Node<A: Stored> {
     parent: Option<NodeId>,
     local: A::Transform,
     matrix: Option<A::Affine>,
+    #[serde(default)]
+    inherit: crate::Inherit,
 }
 
 impl<A: Stored> Serialize for Node<A> {
@@ -323,7 +327,9 @@ impl<A: Stored> Serialize for Node<A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let all = !serializer.is_human_readable();
         let (parent, matrix) = (all || self.parent.is_some(), all || self.matrix.is_some());
-        let mut fields = serializer.serialize_struct("Node", 2 + usize::from(parent) + usize::from(matrix))?;
+        let inherit = all || self.inherit != crate::Inherit::ALL;
+        let optional = [parent, matrix, inherit].into_iter().filter(|&is_there| is_there).count();
+        let mut fields = serializer.serialize_struct("Node", 2 + optional)?;
         fields.serialize_field("id", &self.id)?;
         if parent {
             fields.serialize_field("parent", &self.parent)?;
@@ -331,6 +337,9 @@ impl<A: Stored> Serialize for Node<A> {
         fields.serialize_field("local", &self.local)?;
         if matrix {
             fields.serialize_field("matrix", &self.matrix)?;
+        }
+        if inherit {
+            fields.serialize_field("inherit", &self.inherit)?;
         }
         fields.end()
     }
@@ -438,6 +447,7 @@ fn put_together<A: Stored>(nodes: &[Node<A>], removed: &[NodeId]) -> Result<Hier
             A::admit::<InsertError>(local).map_err(|cause| Refused::Local { node: node.id, cause })?;
             h.restore_own(node.id, &own_of(node.id, local, matrix)?);
         }
+        h.restore_inherit(node.id, node.inherit);
     }
     Ok(h)
 }

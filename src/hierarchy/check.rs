@@ -1,6 +1,6 @@
 //! One checker of every invariant.
 
-use super::HierarchyOf;
+use super::{HierarchyOf, Inherit};
 use crate::accumulate::Accumulate;
 use crate::topology::NONE;
 
@@ -10,7 +10,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Links agree both ways, ids with slots, slots with rows; runs hold their subtree, parents first;
     /// scattered nodes have scattered ancestors; holes are zero; marks agree with their summary and
     /// counter; versions with theirs, and every computed row has one; local rows with local values; and each world that is not dirty is the product of its
-    /// parent's world and its own local pose, to the bit, and its previous world where it rests.
+    /// parent's world, or what the node inherits of it, and its own local pose, to the bit, and its previous world where it rests.
     ///
     /// # Panics
     /// If one does not hold, which is a defect of this crate.
@@ -20,10 +20,12 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.order.assert_well_formed(&self.topology);
         let rows = self.order.len();
         self.marks.assert_well_formed(rows);
+        self.inherits.assert_well_formed(|row| self.order.slot(row) != NONE);
         assert_eq!(self.locals.rows().len(), rows, "local rows");
         assert_eq!(self.worlds.rows().len(), rows, "world rows");
         // Dirty from above: a node counts as dirty if one above it is, and parents come first here.
         let mut stale = alloc::vec![false; rows];
+        let mut poses = alloc::vec![None; if self.inherits.is_empty() { 0 } else { rows }];
         let mut at = self.topology.ends(NONE).0;
         while at != NONE {
             let row = self.order.row(at);
@@ -31,8 +33,14 @@ impl<A: Accumulate> HierarchyOf<A> {
             let local = self.own(at).local();
             assert!(same(&local, self.locals.row(row)), "local row of slot {at}");
             stale[row as usize] = self.marks.get(row) || parent != NONE && stale[parent as usize];
+            let (transform, inherit) = (self.locals.transform(at), self.inherits.get(row));
+            let above = poses.get(parent as usize).copied().flatten();
+            if let Some(pose) = poses.get_mut(row as usize) {
+                *pose = Some(above.map_or(*transform, |above| A::combined(&above, inherit, transform)));
+            }
             if !stale[row as usize] {
                 let world = match self.worlds.rows().get(parent as usize) {
+                    Some(_) if inherit != Inherit::ALL => A::hung(&above.expect("parents come first"), inherit, &local),
                     Some(above) => A::product(above, &local),
                     None => A::root(&local),
                 };

@@ -139,7 +139,7 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// Taken in float64 from local values, with [`Matrices`](crate::Matrices) from the lowest common
     /// ancestor down, so that two nodes far from the origin, whose worlds are rounded, keep their
-    /// relation. With [`Components`](crate::Components) through the worlds, positions subtracted first.
+    /// relation; from the root down if a node on the way does not [inherit](crate::Inherit) everything. With [`Components`](crate::Components) through the worlds, positions subtracted first.
     /// O(depth).
     ///
     /// # Errors

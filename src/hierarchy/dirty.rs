@@ -156,7 +156,7 @@ impl Marks {
 }
 
 /// The first set bit at or after `bit`.
-fn next_bit(words: &[u64], bit: usize) -> Option<usize> {
+pub(super) fn next_bit(words: &[u64], bit: usize) -> Option<usize> {
     let mut index = bit / BITS;
     let mut word = *words.get(index)? & u64::MAX << (bit % BITS);
     while word == 0 {

@@ -1,7 +1,7 @@
 //! Doors that insert and remove nodes.
 
 use super::local::Locals;
-use super::{HierarchyOf, Keep};
+use super::{HierarchyOf, Inherit, Keep};
 use crate::accumulate::Accumulate;
 use crate::topology::{NONE, traverse::Shape};
 use crate::{ExtendError, InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode};
@@ -321,6 +321,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.worlds.clear();
         self.marks.clear();
         self.previous.clear();
+        self.inherits.clear();
     }
 
     /// Removes a node and lets its children take its place among its siblings, in their order.
@@ -329,13 +330,14 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// [`Keep::World`] their worlds stay, shear included, and their locals become `own * local`.
     /// With [`Matrices`](crate::Matrices) that needs no inverse, so that a flat node goes as well as any
     /// other; [`Components`](crate::Components) do not associate, and take each child's world back into
-    /// the parent's. Marks the children dirty. O(children); to keep worlds, times the depth.
+    /// the parent's. So it is with a node that does not [inherit](Inherit) everything, and its children.
+    /// Marks the children dirty. O(children); to keep worlds, times the depth.
     ///
     /// # Errors
     /// [`StaleNode`]; [`NotTrs`](crate::NotTrs) naming a child that would shear, with
     /// [`Keep::WorldTrs`]; [`NonFinite`](crate::NonFinite) if a child's new local value overflows; with
-    /// `Components` [`SingularParent`](crate::SingularParent) if the node's parent is flat, or one above
-    /// it; nothing changed.
+    /// `Components`, or where not everything is inherited, [`SingularParent`](crate::SingularParent) if the
+    /// node's parent is flat, or one above it; nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
@@ -353,7 +355,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let mut children = Vec::new();
         let mut child = self.topology.links(slot).first;
         while child != NONE {
-            children.push((child, self.own_under(child, parent, keep)?));
+            children.push((child, self.own_under(child, parent, self.inherit_of(child), keep)?));
             child = self.topology.links(child).next;
         }
         for (child, own) in &children {
@@ -379,6 +381,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.vacate(row);
         self.marks.unset(row);
         self.changes.remove(row, self.topology.live(slot), self.topology.slots());
+        self.inherits.set(row, Inherit::ALL);
     }
 }
 

@@ -186,6 +186,7 @@ impl<A: Geometry, F: Fn(NodeId) -> N, N: fmt::Display> Tree<'_, A, F> {
         while at != NONE {
             let row = h.order.row(at);
             let (world, dirty) = match path.last() {
+                Some((_, dirty)) if h.inherits.is_reduced(row) && (*dirty || h.marks.get(row)) => (h.fresh(row), true),
                 None => (h.fresh(row), h.is_dirty(h.topology.live(at)) == Ok(true)),
                 Some((above, true)) => (A::product(above, h.locals.row(row)), true),
                 Some((above, false)) if h.marks.get(row) => (A::product(above, h.locals.row(row)), true),

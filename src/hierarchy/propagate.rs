@@ -3,6 +3,7 @@
 use super::HierarchyOf;
 use super::changes::Changes;
 use super::dirty::Marks;
+use super::inherit::{Cuts, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
 use crate::accumulate::{Accumulate, Matrices};
@@ -59,17 +60,21 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
     pub(crate) spans: &'a [u32],
     pub(crate) locals: &'a [A::Row],
+    /// Rows to leave as they are.
+    pub(crate) cuts: Cuts<'a>,
 }
 
 /// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
 pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
 
-fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>) -> Columns<'a, A> {
-    Columns { parents: order.parents(), slots: order.slots(), spans: order.spans(), locals: locals.rows() }
+fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cuts<'a>) -> Columns<'a, A> {
+    Columns { parents: order.parents(), slots: order.slots(), spans: order.spans(), locals: locals.rows(), cuts }
 }
 
 fn sweep_in_line<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
-    A::sweep(columns.parents, columns.locals, worlds, rows);
+    for piece in columns.cuts.between(rows) {
+        A::sweep(columns.parents, columns.locals, worlds, piece);
+    }
 }
 
 /// What an update reads, the marks that it clears, and where it notes what it computes.
@@ -80,6 +85,8 @@ struct Sources<'a, A: Accumulate> {
     locals: &'a Locals<A>,
     marks: &'a mut Marks,
     changes: &'a mut Changes,
+    cuts: Cuts<'a>,
+    poses: Poses<'a, A>,
 }
 
 /// The walk has cost as much as sorting would.
@@ -165,8 +172,10 @@ impl<A: Accumulate> WorldRows<A> {
     }
 
     fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
-        let columns = columns(sources.order, sources.locals);
-        (sources.sweep)(columns, &mut self.rows, rows.start as usize..rows.end as usize);
+        let stretch = rows.start as usize..rows.end as usize;
+        // They follow from local values alone, and can come before the rows above them.
+        sources.poses.hang(sources.cuts.within(stretch.clone()), |row, world| self.rows[row] = world);
+        (sources.sweep)(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
         sources.marks.unset_range(rows.clone());
         sources.changes.record(rows);
     }
@@ -175,12 +184,17 @@ impl<A: Accumulate> WorldRows<A> {
     fn sweep_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) {
         let start = (row - row % BLOCK) as usize;
         let (parents, locals) = (sources.order.parents(), sources.locals.rows());
+        let cuts = sources.cuts.bits(start);
+        let hung = sources.cuts.within(start..start + BLOCK as usize).filter(|row| rows >> (row - start) & 1 == 1);
+        sources.poses.hang(hung, |row, world| self.rows[row] = world);
         if rows.count_ones() >= DENSE && sources.order.len() >= OUT_OF_CACHE {
             // The rows between come out as they were, or are below a dirty row that is yet to come.
             let stretch = row as usize..start + (BLOCK - rows.leading_zeros()) as usize;
-            A::sweep(parents, locals, &mut self.rows, stretch);
+            for piece in sources.cuts.between(stretch) {
+                A::sweep(parents, locals, &mut self.rows, piece);
+            }
         } else {
-            A::sweep_bits(parents, locals, &mut self.rows, start, rows);
+            A::sweep_bits(parents, locals, &mut self.rows, start, rows & !cuts);
         }
         sources.marks.unset_bits(row, rows);
         sources.changes.record_bits(row, rows);
@@ -298,6 +312,8 @@ impl<A: Accumulate> HierarchyOf<A> {
             locals: &self.locals,
             marks: &mut self.marks,
             changes: &mut self.changes,
+            cuts: self.inherits.cuts(),
+            poses: Poses::new(&self.order, &self.locals, &self.inherits),
         };
         if is_sort_due || self.worlds.refresh(&mut sources).is_err() {
             self.sort(sweep);
@@ -312,7 +328,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     fn sort(&mut self, sweep: SweepStretch<A>) {
         let permutation = self.permute();
         self.worlds.permute(&permutation, &mut self.locals);
-        sweep(columns(&self.order, &self.locals), &mut self.worlds.rows, 0..permutation.len());
+        let (rows, cuts) = (0..permutation.len(), self.inherits.cuts());
+        let mut poses = Poses::new(&self.order, &self.locals, &self.inherits);
+        poses.hang(cuts.within(rows.clone()), |row, world| self.worlds.rows[row] = world);
+        sweep(columns(&self.order, &self.locals, cuts), &mut self.worlds.rows, rows);
     }
 
     /// Sorts the rows of all columns but those of poses.
@@ -321,6 +340,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.marks.permute(&permutation);
         self.changes.permute(&permutation);
         self.previous.permute(&permutation);
+        self.inherits.permute(&permutation);
         permutation
     }
 
@@ -401,8 +421,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topmost_dirty(row).is_some())
     }
 
-    /// The highest dirty row at or above a row, and how many rows lead down to it, itself included.
-    pub(super) fn topmost_dirty(&self, row: u32) -> Option<(u32, usize)> {
+    /// How many rows lead down to a row from the highest dirty one at or above it, itself included.
+    pub(super) fn topmost_dirty(&self, row: u32) -> Option<usize> {
         if self.marks.is_clean() {
             return None;
         }
@@ -410,7 +430,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         while at != NONE {
             steps += 1;
             if self.marks.get(at) {
-                top = Some((at, steps));
+                top = Some(steps);
             }
             at = self.order.parent(at);
         }
@@ -426,7 +446,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     #[inline(never)]
     fn accumulated(&self, row: u32) -> A::Row {
-        let Some((top, steps)) = self.topmost_dirty(row) else {
+        let Some(steps) = self.topmost_dirty(row) else {
             return self.worlds.rows[row as usize];
         };
         let mut short = [0; 32];
@@ -438,16 +458,25 @@ impl<A: Accumulate> HierarchyOf<A> {
                 &mut long[..]
             }
         };
-        let mut at = row;
-        for place in path.iter_mut().rev() {
+        // What does not inherit everything has its world from elsewhere than the row above.
+        let (mut at, mut first) = (row, 0);
+        for (step, place) in path.iter_mut().enumerate().rev() {
             *place = at;
+            if self.inherits.is_reduced(at) {
+                first = step;
+                break;
+            }
             at = self.order.parent(at);
         }
+        let top = path[first];
         let mut world = match self.worlds.rows.get(self.order.parent(top) as usize) {
             Some(above) => A::product(above, self.locals.row(top)),
             None => A::root(self.locals.row(top)),
         };
-        for &row in &path[1..] {
+        if self.inherits.is_reduced(top) {
+            self.poses().hang(core::iter::once(top as usize), |_, hung| world = hung);
+        }
+        for &row in &path[first + 1..] {
             world = A::product(&world, self.locals.row(row));
         }
         world

@@ -1,6 +1,6 @@
 //! Doors that move nodes to another parent or place.
 
-use super::HierarchyOf;
+use super::{HierarchyOf, Inherit};
 use crate::accumulate::{Accumulate, Chain, Misfit, Own, Shear};
 use crate::topology::NONE;
 use crate::{Cycle, NodeId, NonFinite, NotSibling, NotTrs, OutOfRange, ReparentError, SingularParent};
@@ -35,6 +35,11 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// the product of their sizes besides); and if it still misses the wanted pose, by more than 2⁻¹⁰ of a column's largest element, the parent
     /// counts as singular. (A position counts by its distance from the parent's or the world's origin,
     /// whichever is larger.)
+    ///
+    /// A node that does not [inherit](Inherit) everything, or has such a node on one of the two ways, is
+    /// compared from the root down: `P` is then what it will inherit of its new parent. What it inherits
+    /// stays as it is set. Nodes below that do not inherit everything hang under the component pose, which
+    /// changes where position, rotation and scale cannot hold what is kept.
     ///
     /// Marks the node dirty. O(depth).
     ///
@@ -104,7 +109,8 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// Makes a node the last root, with everything below it. Returns the parent it had.
     ///
-    /// Marks the node dirty. O(depth). Needs no inverse: a node leaves a flat parent as any other.
+    /// Marks the node dirty. O(depth). Needs no inverse: a node leaves a flat parent as any other. A root
+    /// has nothing to inherit, and what is set for it is there for when it gets a parent again.
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode); with `WorldTrs` [`NotTrs`]; [`NonFinite`] if the world pose
@@ -145,7 +151,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let mut children = Vec::new();
         let mut child = self.topology.links(slot).first;
         while child != NONE {
-            children.push((child, self.own_under(child, NONE, keep)?));
+            children.push((child, self.own_under(child, NONE, self.inherit_of(child), keep)?));
             child = self.topology.links(child).next;
         }
         for (child, own) in &children {
@@ -227,7 +233,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             return Err(Cycle { node: self.topology.live(node), parent: self.topology.live(parent) }.into());
         }
         let old = self.topology.links(node).parent;
-        let own = self.own_under(node, parent, keep)?;
+        let own = self.own_under(node, parent, self.inherit_of(node), keep)?;
         self.commit_move(node, parent, before, &own);
         Ok(self.topology.id(old))
     }
@@ -245,61 +251,71 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
     }
 
-    /// The own value that a node is to have under another parent.
-    pub(super) fn own_under(&self, node: u32, parent: u32, keep: Keep) -> Result<Own<A>, ReparentError> {
+    /// The own value that a node is to have under another parent, or inheriting other parts.
+    pub(super) fn own_under(
+        &self,
+        node: u32,
+        parent: u32,
+        inherit: Inherit,
+        keep: Keep,
+    ) -> Result<Own<A>, ReparentError> {
         let own = self.own(node);
-        let old = self.topology.links(node).parent;
+        let old = (self.topology.links(node).parent, self.inherit_of(node));
+        // A root has nothing to inherit.
+        let stays = old.0 == parent && (old.1 == inherit || parent == NONE);
         let shear = match keep {
-            Keep::World if parent != old => Shear::Allowed,
+            Keep::World if !stays => Shear::Allowed,
             Keep::WorldTrs => Shear::Refused,
             Keep::Local | Keep::World => return Ok(own),
         };
-        let top = self.top(old, parent);
-        let wanted = A::wide_product(&self.chain(old, top).wide, &A::widen(&own.local()));
-        self.solve::<ReparentError>(node, (parent, top), &wanted, shear)
+        let top = match old.1 {
+            _ if stays => parent,
+            Inherit::ALL if inherit == Inherit::ALL => self.top(old.0, parent),
+            _ => NONE,
+        };
+        let wanted = self.frame((old.0, top), old.1).below(&own);
+        let solved = self.frame((parent, top), inherit).solve(&wanted, &own, shear);
+        solved.map_err(|misfit| self.refusal(misfit, node, (parent, top)))
     }
 
     /// The node from which two poses are compared: the lowest that gives what reading gives.
     pub(super) fn top(&self, a: u32, b: u32) -> u32 {
-        if A::ASSOCIATIVE || a == b { self.topology.common(a, b) } else { NONE }
+        if !A::ASSOCIATIVE && a != b {
+            return NONE;
+        }
+        let top = self.topology.common(a, b);
+        if self.is_cut_off(a, top) || self.is_cut_off(b, top) { NONE } else { top }
     }
 
-    /// The product of the local poses from below `top` down to `slot`, in float64.
+    /// The product of the local poses from below `top` down to `slot`, in float64. From a node that does
+    /// not inherit everything on it is seen from the world, and `top` must be none.
     pub(super) fn chain(&self, slot: u32, top: u32) -> Chain<A> {
         let (mut wide, mut flat, mut conformal) = (A::WIDE_IDENTITY, false, true);
         let mut path = Vec::new();
         let mut at = slot;
         while at != top {
-            let own = self.own(at);
+            let (own, row) = (self.own(at), self.order.row(at));
             flat |= A::is_flat(&own);
             conformal &= A::is_conformal(&own);
-            let local = A::widen(self.locals.row(self.order.row(at)));
+            let (mut local, mut next) = (A::widen(self.locals.row(row)), self.topology.links(at).parent);
+            if self.inherits.is_reduced(row) {
+                let frame = self.frame_of(at);
+                local = frame.below(&own);
+                flat |= frame.chain().flat;
+                conformal &= frame.chain().conformal;
+                next = top;
+            }
             if A::ASSOCIATIVE {
                 wide = A::wide_product(&local, &wide);
             } else {
                 path.push(local);
             }
-            at = self.topology.links(at).parent;
+            at = next;
         }
         for local in path.iter().rev() {
             wide = A::wide_product(&wide, local);
         }
         Chain { wide, flat, conformal }
-    }
-
-    /// The own value of `node` that gives it the pose `wanted` under `parent`, both seen from `top`.
-    pub(super) fn solve<E>(
-        &self,
-        node: u32,
-        (parent, top): (u32, u32),
-        wanted: &A::Wide,
-        shear: Shear,
-    ) -> Result<Own<A>, E>
-    where
-        E: From<SingularParent> + From<NotTrs> + From<NonFinite>,
-    {
-        let solved = A::solve(&self.chain(parent, top), wanted, &self.own(node), shear);
-        solved.map_err(|misfit| self.refusal(misfit, node, (parent, top)))
     }
 
     /// The error for a pose that `node` cannot have under `parent`, both seen from `top`.

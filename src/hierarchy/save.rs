@@ -1,19 +1,19 @@
 //! What a hierarchy is made of, taken out and put together again under the same ids.
 
-use super::HierarchyOf;
+use super::{HierarchyOf, Inherit};
 use crate::NodeId;
 use crate::accumulate::{Accumulate, Own};
 use crate::topology::{BadId, NONE, Topology};
 use alloc::vec::Vec;
 
 impl<A: Accumulate> HierarchyOf<A> {
-    /// Each node with its parent and its own value, depth first.
-    pub(crate) fn records(&self) -> impl Iterator<Item = (NodeId, Option<NodeId>, Own<A>)> + '_ {
+    /// Each node with its parent, its own value and what it inherits, depth first.
+    pub(crate) fn records(&self) -> impl Iterator<Item = (NodeId, Option<NodeId>, Own<A>, Inherit)> + '_ {
         let mut at = self.topology.ends(NONE).0;
         core::iter::from_fn(move || {
             let (slot, id) = (at, self.topology.id(at)?);
             at = self.topology.next_in_forest(slot);
-            Some((id, self.topology.id(self.topology.links(slot).parent), self.own(slot)))
+            Some((id, self.topology.id(self.topology.links(slot).parent), self.own(slot), self.inherit_of(slot)))
         })
     }
 
@@ -31,5 +31,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Gives a node that is there an own value that has been checked.
     pub(crate) fn restore_own(&mut self, id: NodeId, own: &Own<A>) {
         self.set_own(id.slot(), own);
+    }
+
+    /// Of a node that is there and waits for an update.
+    pub(crate) fn restore_inherit(&mut self, id: NodeId, inherit: Inherit) {
+        self.inherits.set(self.order.row(id.slot()), inherit);
     }
 }

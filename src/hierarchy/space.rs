@@ -1,8 +1,9 @@
 //! Doors that move, turn and aim nodes in a space of one's choice.
 
 use super::HierarchyOf;
+use super::inherit::Frame;
 use crate::accumulate::geometry::Shared as _;
-use crate::accumulate::{Geometry, Own};
+use crate::accumulate::{Geometry, Misfit, Own};
 use crate::{Degenerate, NodeId, WorldError};
 
 /// The frame in which the arguments of a door are given.
@@ -12,7 +13,8 @@ pub enum Space {
     /// The node's own.
     #[doc(alias = "Self")]
     Local,
-    /// The parent's, in which the local value is given. Of a root: the world.
+    /// The parent's, in which the local value is given. Of a root: the world. Of a node that does not
+    /// [inherit](crate::Inherit) everything: what is left of the parent's.
     Parent,
     /// The world.
     World,
@@ -48,7 +50,7 @@ impl<A: Geometry> HierarchyOf<A> {
             Space::Parent => Some(A::moved_in_parent(own, offset)),
             Space::World => None,
         })
-        .unwrap_or_else(|| self.edit_in_world(id, |parent, own| A::moved_in_world(parent, own, offset)))
+        .unwrap_or_else(|| self.edit_in_world(id, |frame, own| A::moved_in_world(&frame.of_position(), own, offset)))
     }
 
     /// Puts a node at a point given in a space; rotation, scale and shear keep their bits.
@@ -77,7 +79,7 @@ impl<A: Geometry> HierarchyOf<A> {
             Space::Parent => Some(A::with_position(own, position)),
             Space::World => None,
         })
-        .unwrap_or_else(|| self.edit_in_world(id, |parent, own| A::solve_position(parent, own, position)))
+        .unwrap_or_else(|| self.edit_in_world(id, |frame, own| A::solve_position(&frame.of_position(), own, position)))
     }
 
     /// Turns a node in place by a rotation given in a space; position and scale keep their bits.
@@ -156,7 +158,7 @@ impl<A: Geometry> HierarchyOf<A> {
             Space::Parent => Some(A::turned_in_parent(own, rotation, about)),
             Space::World => None,
         })
-        .unwrap_or_else(|| self.edit_in_world(id, |parent, own| A::turned_in_world(parent, own, rotation, about)))
+        .unwrap_or_else(|| self.edit_in_world(id, |frame, own| turned_in_world(frame, own, rotation, about)))
     }
 
     /// Turns a node so that the world ray from its position along the image of its -Z axis passes
@@ -194,7 +196,7 @@ impl<A: Geometry> HierarchyOf<A> {
         if target == self.world_position(id)? {
             return Err(Degenerate.into());
         }
-        self.edit_in_world(id, |parent, own| A::aimed(parent, own, target, up))
+        self.edit_in_world(id, |frame, own| frame.edit(own, |parent, own| A::aimed(parent, own, target, up)))
     }
 
     /// Commits what `edit` makes of the own value; `None` if it makes nothing of it.
@@ -242,4 +244,20 @@ impl<A: Geometry<Up = ()>> HierarchyOf<A> {
     pub fn aim_at(&mut self, id: NodeId, target: A::Vector) -> Result<(), WorldError> {
         self.look_at(id, target, ())
     }
+}
+
+/// World linear part `Rot(q) * linear`, about a world point, or in place.
+fn turned_in_world<A: Geometry>(
+    frame: &Frame<A>,
+    own: &Own<A>,
+    by: A::Rotation,
+    about: Option<A::Vector>,
+) -> Result<Own<A>, Misfit> {
+    if frame.has_position() || about.is_none() {
+        return frame.edit(own, |parent, own| A::turned_in_world(parent, own, by, about));
+    }
+    // Position and the rest are given in two frames, and turned each in its own.
+    let turned = frame.edit(own, |parent, own| A::turned_in_world(parent, own, by, None))?;
+    let moved = A::turned_in_world(&frame.of_position(), own, by, about)?;
+    Ok(A::with_position(&turned, A::Shared::position(&moved.transform)))
 }

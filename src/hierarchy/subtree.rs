@@ -1,6 +1,6 @@
 //! Doors that copy, flatten, take out and put back whole subtrees.
 
-use super::{HierarchyOf, Keep};
+use super::{HierarchyOf, Inherit, Keep};
 use crate::accumulate::{Accumulate, Matrices, Own, Shear};
 use crate::topology::{NONE, reserved::Ticket, traverse::Shape};
 use crate::{Error, NodeId, NotReserved, OutOfRange, ReparentError, RestoreError, StaleNode};
@@ -29,6 +29,7 @@ struct Taken<A: Accumulate> {
     /// How far before it its parent is; 0 for the top.
     up: u32,
     own: Own<A>,
+    inherit: Inherit,
 }
 
 impl<A: Accumulate> Subtree<A> {
@@ -119,11 +120,13 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.make_room(from.slots.len());
         let rows: Vec<u32> = from.slots.iter().map(|&slot| self.order.row(slot)).collect();
         let old: Vec<NodeId> = from.slots.iter().map(|&slot| self.topology.live(slot)).collect();
+        let inherits: Vec<Inherit> = rows.iter().map(|&row| self.inherits.get(row)).collect();
         let new = self.allocate(&from);
         self.hang(&new, (parent, NONE), |locals, at| {
             let (transform, is_matrix, local) = locals.parts(from.slots[at], rows[at]);
             locals.push_parts(new.slots[at], (&{ *transform }, is_matrix, &{ *local }));
         });
+        self.put_inherits(&new, inherits);
         Ok(self.with_ids(old, &new))
     }
 
@@ -162,10 +165,18 @@ impl<A: Accumulate> HierarchyOf<A> {
             let slot = from.slots[at];
             locals.push_parts(new.slots[at], other.locals.parts(slot, other.order.row(slot)));
         });
+        self.put_inherits(&new, from.slots.iter().map(|&slot| other.inherit_of(slot)));
         Ok(self.with_ids(old, &new))
     }
 
     /// New slots in the shape of others.
+    /// Of nodes that have just got their rows, and are marked.
+    fn put_inherits(&mut self, shape: &Shape, inherits: impl IntoIterator<Item = Inherit>) {
+        for (&slot, inherit) in shape.slots.iter().zip(inherits) {
+            self.inherits.set(self.order.row(slot), inherit);
+        }
+    }
+
     fn allocate(&mut self, shape: &Shape) -> Shape {
         Shape { slots: shape.slots.iter().map(|_| self.topology.allocate()).collect(), up: shape.up.clone() }
     }
@@ -224,6 +235,10 @@ impl<A: Accumulate> HierarchyOf<A> {
             Keep::World => Shear::Allowed,
             Keep::WorldTrs => Shear::Refused,
         };
+        if shape.slots[1..].iter().any(|&slot| self.inherits.is_reduced(self.order.row(slot))) {
+            let own = |&slot: &u32| self.own_under(slot, top, self.inherit_of(slot), keep);
+            return shape.slots[1..].iter().map(own).collect();
+        }
         let from = if A::ASSOCIATIVE { top } else { NONE };
         let parent = self.chain(top, from);
         let mut poses = vec![parent.wide];
@@ -280,7 +295,14 @@ impl<A: Accumulate> HierarchyOf<A> {
         let subtree = Subtree {
             parent: self.parent(id)?,
             index: self.sibling_index(id)?,
-            nodes: nodes.map(|(&slot, &up)| Taken { id: self.topology.live(slot), up, own: self.own(slot) }).collect(),
+            nodes: nodes
+                .map(|(&slot, &up)| Taken {
+                    id: self.topology.live(slot),
+                    up,
+                    own: self.own(slot),
+                    inherit: self.inherit_of(slot),
+                })
+                .collect(),
             ticket: self.topology.draw_ticket(),
         };
         self.topology.cut(top);
@@ -375,6 +397,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             let local = matrix.unwrap_or_else(|| A::local_of(transform));
             locals.push_parts(shape.slots[at], (transform, matrix.is_some(), &local));
         });
+        self.put_inherits(&shape, subtree.nodes.iter().map(|node| node.inherit));
         Ok(subtree.root())
     }
 

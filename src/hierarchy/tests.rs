@@ -2,14 +2,15 @@
 
 #[path = "../../tests/common/forest.rs"]
 mod forest;
+mod inherit;
 mod readers;
 mod scripts;
 mod shapes;
 mod subtrees;
 
-use super::{HierarchyOf, Keep};
+use super::{HierarchyOf, Inherit, Keep};
 use crate::accumulate::Accumulate;
-use crate::accumulate::hash::{self, Hash, compose, pose};
+use crate::accumulate::hash::{self, Hash, compose, hung, pose, reduced, twist};
 use crate::{Error, NodeId};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use forest::Forest;
@@ -19,6 +20,8 @@ use forest::Forest;
 struct Pair {
     h: HierarchyOf<Hash>,
     forest: Forest<u64>,
+    /// Of nodes that do not inherit everything.
+    inherits: BTreeMap<NodeId, Inherit>,
     /// For drawing nodes by number.
     live: Vec<NodeId>,
     dead: Vec<NodeId>,
@@ -26,23 +29,62 @@ struct Pair {
     out: Vec<subtrees::Out>,
 }
 
+/// What a node is to hang under, and the pose it is to have there.
+struct Change {
+    id: NodeId,
+    frame: u64,
+    inherit: Inherit,
+    wanted: u64,
+    solvable: bool,
+}
+
 impl Pair {
     fn new() -> Self {
-        Self { h: HierarchyOf::new(), forest: Forest::new(), live: Vec::new(), dead: Vec::new(), out: Vec::new() }
+        let (forest, inherits) = (Forest::new(), BTreeMap::new());
+        Self { h: HierarchyOf::new(), forest, inherits, live: Vec::new(), dead: Vec::new(), out: Vec::new() }
     }
 
     fn worlds(&self) -> BTreeMap<NodeId, u64> {
-        let mut worlds = BTreeMap::new();
+        let (mut worlds, mut poses) = (BTreeMap::new(), BTreeMap::new());
         for id in self.forest.pre_order() {
-            let node = &self.forest.nodes[&id];
-            let world = node.parent.map_or(node.value, |parent| compose(worlds[&parent], node.value));
+            let above = self.forest.parent(id).map(|parent| (worlds[&parent], poses[&parent]));
+            let (world, pose) = self.below(above, id);
             worlds.insert(id, world);
+            poses.insert(id, pose);
         }
         worlds
     }
 
+    fn inherit(&self, id: NodeId) -> Inherit {
+        self.inherits.get(&id).copied().unwrap_or_default()
+    }
+
+    /// World and component pose of a node from those of its parent.
+    fn below(&self, above: Option<(u64, u64)>, id: NodeId) -> (u64, u64) {
+        let (value, inherit) = (self.forest.nodes[&id].value, self.inherit(id));
+        let Some((world, pose)) = above else { return (value, value) };
+        let frame = if inherit == Inherit::ALL { world } else { reduced(pose, inherit) };
+        (hung(frame, inherit, value), twist(hung(reduced(pose, inherit), inherit, value)))
+    }
+
+    fn pose(&self, id: NodeId) -> (u64, u64) {
+        self.forest.path(id).into_iter().fold(None, |above, id| Some(self.below(above, id))).unwrap()
+    }
+
     fn world(&self, id: NodeId) -> u64 {
-        self.product(&self.forest.path(id))
+        self.pose(id).0
+    }
+
+    /// What a node hangs under that inherits this much of a parent, seen from the world, and whether that
+    /// can be solved for: an even factor has no inverse modulo a power of two.
+    fn frame(&self, parent: Option<NodeId>, inherit: Inherit) -> (u64, bool) {
+        let Some(parent) = parent else { return (Hash::WIDE_IDENTITY, true) };
+        let (world, pose) = self.pose(parent);
+        if inherit == Inherit::ALL {
+            return (world, world >> 32 & 1 == 1);
+        }
+        let frame = reduced(pose, inherit);
+        (frame, frame >> 32 & 1 == 1)
     }
 
     fn product(&self, path: &[NodeId]) -> u64 {
@@ -68,6 +110,7 @@ impl Pair {
         }
         for (&id, &world) in &worlds {
             assert_eq!(self.held(id), self.forest.nodes[&id].value, "local of {id:?}");
+            assert_eq!(self.h.inherit(id), Ok(self.inherit(id)));
             assert_eq!(self.h.world(id), Ok(world), "lazily read world of {id:?}");
             let worlds = updated.worlds().unwrap();
             assert_eq!(worlds[id], world, "updated world of {id:?}");
@@ -93,6 +136,7 @@ impl Pair {
 
     fn removed(&mut self, ids: &[NodeId]) {
         self.live.retain(|id| self.forest.nodes.contains_key(id));
+        self.inherits.retain(|id, _| self.forest.nodes.contains_key(id));
         self.dead.extend(ids);
     }
 
@@ -110,21 +154,18 @@ impl Pair {
             None => self.h.reparent(id, parent, keep),
         };
         let cycle = parent.is_some_and(|parent| self.forest.is_at_or_above(id, parent));
-        let (from, to) = self.forest.diverging(old, parent);
-        // An even factor has no inverse modulo a power of two.
-        let flat = |id: &NodeId| (self.forest.nodes[id].value >> 32) % 2 == 0;
-        let due = match index {
-            Some(index) if index > count => "index",
-            _ if cycle => "cycle",
-            _ if keep != Keep::Local && to.iter().any(flat) => "singular",
+        let change = (!cycle).then(|| self.change(id, parent, self.inherit(id)));
+        let due = match (index, &change) {
+            (Some(index), _) if index > count => "index",
+            (_, None) => "cycle",
+            (_, Some(change)) if keep != Keep::Local && !change.solvable => "singular",
             _ => "",
         };
         match got.map_err(Error::from) {
             Ok(previous) => {
                 assert_eq!((previous, due), (old, ""));
-                let wanted = compose(self.product(&from), self.forest.nodes[&id].value);
                 self.forest.relocate(id, parent, index.unwrap_or(count));
-                self.take_over(id, &to, wanted, keep);
+                self.take_over(&change.unwrap(), keep);
             }
             Err(Error::OutOfRange(_)) => assert_eq!(due, "index"),
             Err(Error::Cycle(_)) => assert_eq!(due, "cycle"),
@@ -133,25 +174,62 @@ impl Pair {
         }
     }
 
+    /// What is due, before it is done, if a node is to hang under another parent or inherit other parts, and
+    /// to keep its world: seen from the lowest node from which all is a product.
+    fn change(&self, id: NodeId, parent: Option<NodeId>, inherit: Inherit) -> Change {
+        let (old, was) = (self.forest.parent(id), self.inherit(id));
+        let value = self.forest.nodes[&id].value;
+        let stays = old == parent && (was == inherit || parent.is_none());
+        let (from, to) = self.forest.diverging(old, parent);
+        let is_product = was == Inherit::ALL && inherit == Inherit::ALL;
+        if stays || is_product && !from.iter().chain(&to).any(|id| self.inherits.contains_key(id)) {
+            let flat = |id: &NodeId| (self.forest.nodes[id].value >> 32) % 2 == 0;
+            let (frame, wanted) = (self.product(&to), compose(self.product(&from), value));
+            return Change { id, frame, inherit: Inherit::ALL, wanted, solvable: !to.iter().any(flat) };
+        }
+        let (frame, solvable) = self.frame(parent, inherit);
+        let inherit = if parent.is_none() { Inherit::ALL } else { inherit };
+        Change { id, frame, inherit, wanted: self.world(id), solvable }
+    }
+
     /// Takes over a local value that was solved for, once it has been seen to solve.
-    fn take_over(&mut self, id: NodeId, to: &[NodeId], wanted: u64, keep: Keep) {
+    fn take_over(&mut self, change: &Change, keep: Keep) {
         if keep != Keep::Local {
-            let solved = self.held(id);
-            assert_eq!(compose(self.product(to), solved), wanted, "world of {id:?} was not kept");
+            let (id, solved) = (change.id, self.held(change.id));
+            let got = hung(change.frame, change.inherit, solved);
+            assert_eq!(got, change.wanted, "world of {id:?} was not kept");
             self.forest.nodes.get_mut(&id).unwrap().value = solved;
         }
     }
 
-    fn promote(&mut self, id: NodeId, keep: Keep) {
-        let own = self.forest.nodes[&id].value;
-        let children = self.forest.nodes[&id].children.clone();
-        self.h.remove_and_promote(id, keep).unwrap();
-        self.forest.promote(id);
-        for child in children {
-            let wanted = compose(own, self.forest.nodes[&child].value);
-            self.take_over(child, &[], wanted, keep);
+    fn set_inherit(&mut self, id: NodeId, inherit: Inherit, keep: Keep) {
+        let change = self.change(id, self.forest.parent(id), inherit);
+        match self.h.set_inherit(id, inherit, keep) {
+            Ok(()) => {
+                assert!(change.solvable || keep == Keep::Local);
+                self.inherits.insert(id, inherit);
+                self.inherits.retain(|_, inherit| *inherit != Inherit::ALL);
+                self.take_over(&change, keep);
+            }
+            Err(error) => {
+                assert!(matches!(error, crate::ReparentError::SingularParent(_)), "{error:?}");
+                assert!(!change.solvable && keep != Keep::Local);
+            }
         }
-        self.removed(&[id]);
+        assert_eq!(self.h.inherit(id), Ok(self.inherit(id)));
+    }
+
+    fn promote(&mut self, id: NodeId, keep: Keep) {
+        let parent = self.forest.parent(id);
+        let children = self.forest.nodes[&id].children.iter();
+        let changes: Vec<_> = children.map(|&child| self.change(child, parent, self.inherit(child))).collect();
+        let due = keep == Keep::Local || changes.iter().all(|change| change.solvable);
+        assert_eq!(self.h.remove_and_promote(id, keep).is_ok(), due);
+        if due {
+            self.forest.promote(id);
+            changes.iter().for_each(|change| self.take_over(change, keep));
+            self.removed(&[id]);
+        }
     }
 
     fn remove_subtree(&mut self, id: NodeId) {

@@ -1,8 +1,9 @@
 //! Doors that read and write world poses. Writers convert to a local value and enter by its door.
 
 use super::HierarchyOf;
+use super::inherit::Frame;
 use crate::accumulate::geometry::Shared;
-use crate::accumulate::{Accumulate, Chain, Geometry, Misfit, Own, Shear};
+use crate::accumulate::{Accumulate, Geometry, Misfit, Own, Shear};
 use crate::topology::NONE;
 use crate::{Degenerate, NodeId, NonFinite, SingularParent, StaleNode, WorldError};
 
@@ -185,13 +186,16 @@ impl<A: Geometry> HierarchyOf<A> {
         Ok(A::wide_matrix(&self.world(id)?))
     }
 
-    /// Whether the node or one above it is exactly flat. The world itself does not always show that:
+    /// Whether the node or one above it, whose scale it inherits, is exactly flat. The world itself does not always show that:
     /// turned and turned back, a plane gets a thin side, and a direction for it, from rounding alone.
     pub(super) fn is_flat_in_world(&self, slot: u32) -> bool {
         let mut at = slot;
         while at != NONE {
             if A::is_flat(&self.own(at)) {
                 return true;
+            }
+            if self.inherits.is_reduced(self.order.row(at)) {
+                return self.frame_of(at).chain().flat;
             }
             at = self.topology.links(at).parent;
         }
@@ -221,7 +225,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_world(&mut self, id: NodeId, world: A::Affine) -> Result<(), WorldError> {
-        self.edit_in_world(id, |parent, own| A::solve(parent, &A::widen_matrix(&world, own)?, own, Shear::Allowed))
+        self.edit_in_world(id, |frame, own| frame.solve(&A::widen_matrix(&world, own)?, own, Shear::Allowed))
     }
 
     /// Sets world position, rotation and scale at once: the world matrix becomes their `T * R * S`.
@@ -245,7 +249,7 @@ impl<A: Geometry> HierarchyOf<A> {
         self.topology.slot(id)?;
         A::admit::<WorldError>(&mut world)?;
         let wanted = A::widen_transform(&world);
-        self.edit_in_world(id, |parent, own| A::solve(parent, &wanted, own, Shear::Allowed))
+        self.edit_in_world(id, |frame, own| frame.solve(&wanted, own, Shear::Allowed))
     }
 
     /// Sets the world position; own rotation, scale and shear keep their bits.
@@ -267,7 +271,7 @@ impl<A: Geometry> HierarchyOf<A> {
     pub fn set_world_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let position = A::Shared::check_vector(position)?;
-        self.edit_in_world(id, |parent, own| A::solve_position(parent, own, position))
+        self.edit_in_world(id, |frame, own| A::solve_position(&frame.of_position(), own, position))
     }
 
     /// Sets the world rotation by the one own rotation that makes it read back; own position, scale and
@@ -298,7 +302,7 @@ impl<A: Geometry> HierarchyOf<A> {
     pub fn set_world_rotation(&mut self, id: NodeId, rotation: A::Rotation) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let rotation = A::Shared::admit_rotation::<WorldError>(rotation)?;
-        self.edit_in_world(id, |parent, own| A::solve_rotation(parent, own, rotation))
+        self.edit_in_world(id, |frame, own| frame.edit(own, |parent, own| A::solve_rotation(parent, own, rotation)))
     }
 
     /// Sets the world scale by the one own scale that makes it read back; own position, rotation and
@@ -324,19 +328,19 @@ impl<A: Geometry> HierarchyOf<A> {
     pub fn set_world_scale(&mut self, id: NodeId, scale: A::Vector) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let scale = A::Shared::check_vector(scale)?;
-        self.edit_in_world(id, |parent, own| A::solve_scale(parent, own, scale))
+        self.edit_in_world(id, |frame, own| frame.edit(own, |parent, own| A::solve_scale(parent, own, scale)))
     }
 
-    /// The door for everything given in world space: computes the own value under the parent's chain,
+    /// The door for everything given in world space: computes the own value in the frame it is given in,
     /// then commits it by the local door.
     pub(super) fn edit_in_world(
         &mut self,
         id: NodeId,
-        solve: impl FnOnce(&Chain<A>, &Own<A>) -> Result<Own<A>, Misfit>,
+        solve: impl FnOnce(&Frame<A>, &Own<A>) -> Result<Own<A>, Misfit>,
     ) -> Result<(), WorldError> {
         let slot = self.topology.slot(id)?;
         let parent = self.topology.links(slot).parent;
-        let own = match solve(&self.chain(parent, NONE), &self.own(slot)) {
+        let own = match solve(&self.frame_of(slot), &self.own(slot)) {
             Ok(own) if A::is_finite(&own.local()) => own,
             Ok(_) => return Err(NonFinite.into()),
             Err(Misfit::Degenerate) => return Err(Degenerate.into()),

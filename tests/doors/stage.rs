@@ -31,7 +31,7 @@ impl Pose {
     pub(crate) const IDENTITY: Self =
         Self { matrix: DAffine3::IDENTITY, rotation: DQuat::IDENTITY, scale: DVec3::ONE, size: DAffine3::IDENTITY };
 
-    fn of_trs(t: &Transform) -> Self {
+    pub(crate) fn of_trs(t: &Transform) -> Self {
         let (rotation, scale) = (t.rotation.as_dquat().normalize(), t.scale.as_dvec3());
         let matrix = DAffine3::from_scale_rotation_translation(scale, rotation, t.position.as_dvec3());
         Self { matrix, rotation, scale, size: sizes(&matrix) }

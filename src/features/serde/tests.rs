@@ -20,7 +20,9 @@ fn refusal<T: DeserializeOwned + fmt::Debug>(json: &Value) -> String {
 
 /// Everything that comes back: ids, parents, order, own values with the sign of zero, and which ids come next.
 fn state<A: Stored>(h: &HierarchyOf<A>) -> String {
-    let own = |(id, parent, own): (_, _, Own<A>)| format!("{id:?} {parent:?} {:?} {:?}\n", own.transform, own.matrix);
+    let own = |(id, parent, own, inherit): (_, _, Own<A>, crate::Inherit)| {
+        format!("{id:?} {parent:?} {:?} {:?} {inherit:?}\n", own.transform, own.matrix)
+    };
     h.records().map(own).collect::<String>() + &format!("{:?}", h.spent_ids())
 }
 
@@ -71,6 +73,8 @@ fn run<A: Stored<Transform = Transform, Affine = Affine3A, Rotation = Quat>>(
         let last = h.records().last();
         if let (Some((id, ..)), Some((matrix, rotation))) = (last, matrix) {
             let _ = h.set_local_matrix(id, *matrix);
+            let [position, turns, scale] = matrix.translation.to_array().map(|x| x < 50.0);
+            let _ = h.set_inherit(id, crate::Inherit { position, rotation: turns, scale }, Keep::Local);
             if let Some(rotation) = rotation {
                 let _ = h.set_rotation(id, *rotation);
             }

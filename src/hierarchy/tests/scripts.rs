@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// What is done, and numbers from which the nodes, places and values for it are picked.
 pub(super) type Step = (u8, u32, u32, u32);
 
-pub(super) const KINDS: u8 = 41;
+pub(super) const KINDS: u8 = 44;
 
 /// So many nodes that copying what there is would make a script slow.
 const MANY: usize = 4_000;
@@ -21,6 +21,12 @@ fn keep(n: u32) -> Keep {
 fn local(n: u32) -> u64 {
     let bits = u64::from(n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     pose((bits >> 32) as u32 | u32::from(n % 8 != 0), bits as u32 ^ n)
+}
+
+/// Everything half the time, so that nodes lose and regain what they inherit.
+fn inherit(n: u32) -> Inherit {
+    let bits = if n % 2 == 0 { 7 } else { n / 2 % 8 };
+    Inherit { position: bits & 1 != 0, rotation: bits & 2 != 0, scale: bits & 4 != 0 }
 }
 
 impl Pair {
@@ -74,19 +80,20 @@ impl Pair {
             12..=16 => self.reparent(id, parent, None, keep(c)),
             17 => self.reparent(id, parent, Some(a as usize % (self.forest.list(parent).len() + 2)), keep(c)),
             18 => {
-                let (old, wanted) = (self.forest.parent(id), self.world(id));
+                let (old, change) = (self.forest.parent(id), self.change(id, None, self.inherit(id)));
                 assert_eq!(self.h.detach(id, keep(c)), Ok(old));
                 let index = self.forest.roots.len() - usize::from(old.is_none());
                 self.forest.relocate(id, None, index);
-                self.take_over(id, &[], wanted, keep(c));
+                self.take_over(&change, keep(c));
             }
             19 => {
                 let children = self.forest.list(Some(id)).to_vec();
-                let wanted: Vec<_> = children.iter().map(|&child| self.world(child)).collect();
+                let change = |&child: &NodeId| self.change(child, None, self.inherit(child));
+                let changes: Vec<_> = children.iter().map(change).collect();
                 self.h.detach_children(id, keep(c)).unwrap();
-                for (child, wanted) in children.into_iter().zip(wanted) {
-                    self.forest.relocate(child, None, self.forest.roots.len());
-                    self.take_over(child, &[], wanted, keep(c));
+                for change in changes {
+                    self.forest.relocate(change.id, None, self.forest.roots.len());
+                    self.take_over(&change, keep(c));
                 }
             }
             20 | 21 => self.move_among_siblings(id, b, c),
@@ -121,6 +128,7 @@ impl Pair {
                 (0..8).for_each(|n| other.step((n, a ^ n as u32, b, c ^ n as u32)));
                 self.append(&other, parent);
             }
+            41.. => self.set_inherit(id, inherit(b), keep(c)),
             32.. => {}
             _ if c % 16 == 0 => {
                 self.h.clear();
@@ -231,6 +239,8 @@ impl Pair {
         assert_eq!(h.take_subtree(node).unwrap_err(), stale);
         assert_eq!(h.world(node), Err(stale));
         assert_eq!(h.is_dirty(node), Err(stale));
+        assert_eq!(h.inherit(node), Err(stale));
+        assert_eq!(h.set_inherit(node, Inherit::NONE, keep), Err(stale.into()));
     }
 }
 

@@ -9,6 +9,7 @@ use alloc::collections::BTreeSet;
 pub(super) struct Out {
     subtree: Subtree<Hash>,
     nodes: Vec<(NodeId, forest::Node<u64>)>,
+    inherits: BTreeMap<NodeId, Inherit>,
     place: (Option<NodeId>, usize),
 }
 
@@ -20,13 +21,21 @@ impl Out {
 
 impl Pair {
     /// Copies in the plain forest what `nodes` hold, parents first, under `parent`.
-    fn copied(&mut self, pairs: &[(NodeId, NodeId)], nodes: &[(NodeId, forest::Node<u64>)], parent: Option<NodeId>) {
+    fn copied(
+        &mut self,
+        pairs: &[(NodeId, NodeId)],
+        nodes: &[(NodeId, forest::Node<u64>)],
+        inherits: &BTreeMap<NodeId, Inherit>,
+        parent: Option<NodeId>,
+    ) {
         assert!(pairs.iter().map(|pair| pair.0).eq(nodes.iter().map(|node| node.0)), "what was copied, in which order");
         let new: BTreeMap<_, _> = pairs.iter().copied().collect();
         for (&(_, id), (_, node)) in pairs.iter().zip(nodes) {
             let above = node.parent.and_then(|above| new.get(&above).copied()).or(parent);
             self.inserted(id, above, self.forest.list(above).len(), node.value);
         }
+        let copies = pairs.iter().filter_map(|(old, new)| Some((*new, *inherits.get(old)?)));
+        self.inherits.extend(copies);
         let run = |&(_, id): &(NodeId, NodeId)| self.h.order.run(self.h.order.row(id.slot())).is_some();
         assert!(pairs.iter().all(run), "copies are stored as runs");
     }
@@ -34,28 +43,31 @@ impl Pair {
     pub(super) fn clone_subtree(&mut self, id: NodeId, parent: Option<NodeId>) {
         let nodes = cut_out(&self.forest, id);
         let pairs = self.h.clone_subtree(id, parent).unwrap();
-        self.copied(&pairs, &nodes, parent);
+        self.copied(&pairs, &nodes, &self.inherits.clone(), parent);
     }
 
     pub(super) fn append(&mut self, other: &Pair, parent: Option<NodeId>) {
         let nodes: Vec<_> = other.forest.roots.iter().flat_map(|&root| cut_out(&other.forest, root)).collect();
         let pairs = self.h.append(&other.h, parent).unwrap();
-        self.copied(&pairs, &nodes, parent);
+        self.copied(&pairs, &nodes, &other.inherits, parent);
     }
 
     pub(super) fn flatten(&mut self, id: NodeId, keep: Keep) {
-        let before = self.forest.path(id).len();
         let below = self.forest.subtree(id).split_off(1);
-        let wanted: Vec<_> = below.iter().map(|&node| self.product(&self.forest.path(node)[before..])).collect();
+        let changes: Vec<_> = below.iter().map(|&node| self.change(node, Some(id), self.inherit(node))).collect();
         let moved: Vec<_> = below.iter().map(|&node| self.forest.parent(node) != Some(id)).collect();
         let dirty = self.h.is_dirty(id).unwrap();
         let old: Vec<_> = below.iter().map(|&node| self.h.is_dirty(node).unwrap()).collect();
-        self.h.flatten(id, keep).unwrap();
+        let due = keep == Keep::Local || changes.iter().all(|change| change.solvable);
+        assert_eq!(self.h.flatten(id, keep).is_ok(), due);
+        if !due {
+            return;
+        }
         for (at, &node) in below.iter().enumerate() {
             assert_eq!(self.h.is_dirty(node).unwrap(), moved[at] || dirty || old[at], "mark of {node:?}");
             self.forest.relocate(node, Some(id), self.forest.list(Some(id)).len() - usize::from(!moved[at]));
             if moved[at] {
-                self.take_over(node, &[], wanted[at], keep);
+                self.take_over(&changes[at], keep);
             }
         }
     }
@@ -68,7 +80,10 @@ impl Pair {
         assert!(subtree.ids().eq(nodes.iter().map(|node| node.0)));
         self.forest.remove_subtree(id);
         self.live.retain(|id| self.forest.nodes.contains_key(id));
-        self.out.push(Out { subtree, nodes, place });
+        let (inherits, stay) =
+            core::mem::take(&mut self.inherits).into_iter().partition(|(id, _)| !self.forest.nodes.contains_key(id));
+        self.inherits = stay;
+        self.out.push(Out { subtree, nodes, inherits, place });
     }
 
     /// Puts one back, or checks that the refusal is the one that is due and gives the subtree back.
@@ -76,7 +91,7 @@ impl Pair {
         if self.out.is_empty() {
             return;
         }
-        let Out { subtree, nodes, place } = self.out.swap_remove(a as usize % self.out.len());
+        let Out { subtree, nodes, inherits, place } = self.out.swap_remove(a as usize % self.out.len());
         let copy = subtree.clone();
         let (parent, index) = match how % 3 {
             0 => (place.0, Some(place.1)),
@@ -94,6 +109,7 @@ impl Pair {
             (Ok(id), Some(count)) if index.is_none_or(|index| index <= count) => {
                 assert_eq!(id, nodes[0].0);
                 self.restored(nodes, parent, index.unwrap_or(count));
+                self.inherits.extend(inherits);
                 self.refuse(copy);
             }
             (Err(refused), count) => {
@@ -104,7 +120,7 @@ impl Pair {
                 assert!(index.is_none_or(|index| count.is_none_or(|count| index > count)));
                 assert_eq!(refused.error, due);
                 assert!(refused.subtree.ids().eq(copy.ids()));
-                self.out.push(Out { subtree: refused.subtree, nodes, place });
+                self.out.push(Out { subtree: refused.subtree, nodes, inherits, place });
             }
             (Ok(id), count) => panic!("{id:?} went under {parent:?} at {index:?} of {count:?}"),
         }

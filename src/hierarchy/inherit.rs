@@ -1,0 +1,493 @@
+//! What nodes inherit. [`Inherits`] is the sole writer of that column, and [`Poses`] the one place that says
+//! what the world of a node is that does not inherit everything.
+
+use super::dirty::next_bit;
+use super::local::Locals;
+use super::order::{Order, Permutation};
+use super::{HierarchyOf, Keep};
+use crate::accumulate::{Accumulate, Chain, Misfit, Own, Shear};
+use crate::topology::NONE;
+use crate::{NodeId, ReparentError, StaleNode};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Which parts of its parent's world pose a node inherits; all of them, unless it is told otherwise.
+///
+/// A node that inherits all hangs under its parent's world exactly as it is, shear included. Otherwise it
+/// hangs under its parent's **component pose**, the positions, rotations and scales of the nodes above
+/// accumulated one by one as [`Transform::combine`](crate::Transform::combine) does it, with either kind of
+/// hierarchy: with position `p`, rotation `r` and scale `s` of that pose, and the node's local position `q`
+/// and local linear part `L`, its world has
+///
+/// - the position `p + r(s * q)`, or `q` where position is off: it is given in world coordinates;
+/// - the linear part `r s L`.
+///
+/// Rotation off leaves out `r` and scale off leaves out `s`, in both lines. With
+/// [`Components`](crate::Components) there are no matrices, and the second line reads: the rotation is
+/// `r` times the node's own, the scale `s` times its own. What the node has below it hangs under its
+/// world as usual.
+///
+/// Nothing is taken apart for this: shear above is left out, signs of scale stay as they were typed, and a
+/// scale that goes through zero makes nothing jump. The component pose of a node is
+/// `C = combine(C(parent), transform)`, reduced in the same way where that node does not inherit everything
+/// itself; `transform` is its position, rotation and scale, of a node that holds a matrix those of
+/// [`local_decomposed`](crate::HierarchyOf::local_decomposed). With [`Matrices`](crate::Matrices) it differs
+/// from the world where that shears.
+///
+/// ```
+/// use posetree::{Hierarchy, Inherit, Keep, Transform, glam::{Quat, Vec3}};
+/// let mut h = Hierarchy::new();
+/// let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
+/// let ship = h.add_root(Transform::new(Vec3::new(5.0, 0.0, 0.0), quarter, Vec3::splat(2.0)))?;
+/// let at = Transform::from_position(Vec3::X);
+///
+/// // A HUD keeps its size, and its distance, whatever the scale of the ship.
+/// let hud = h.add_child(ship, at)?;
+/// h.set_inherit(hud, Inherit { scale: false, ..Inherit::ALL }, Keep::Local)?;
+/// assert!(h.world_position(hud)?.abs_diff_eq(Vec3::new(5.0, 1.0, 0.0), 1e-6));
+/// assert!(h.world_scale(hud)?.abs_diff_eq(Vec3::ONE, 1e-6));
+///
+/// // A name tag stays upright, and on the same side.
+/// let tag = h.add_child(ship, at)?;
+/// h.set_inherit(tag, Inherit { rotation: false, ..Inherit::ALL }, Keep::Local)?;
+/// assert_eq!(h.world_position(tag)?, Vec3::new(7.0, 0.0, 0.0));
+/// assert_eq!(h.world_rotation(tag)?, Quat::IDENTITY);
+///
+/// // A trail stays where it is in the world, and turns and grows with the ship.
+/// let trail = h.add_child(ship, at)?;
+/// h.set_inherit(trail, Inherit { position: false, ..Inherit::ALL }, Keep::Local)?;
+/// h.set_position(ship, Vec3::new(-20.0, 3.0, 0.0))?;
+/// assert_eq!(h.world_position(trail)?, Vec3::X);
+/// assert!(h.world_rotation(trail)?.abs_diff_eq(quarter, 1e-6));
+/// # Ok::<(), posetree::Error>(())
+/// ```
+#[doc(alias = "bAbsoluteLocation")]
+#[doc(alias = "bAbsoluteRotation")]
+#[doc(alias = "bAbsoluteScale")]
+#[doc(alias = "top_level")]
+#[doc(alias = "inherit_scale")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inherit {
+    /// The position of the parent. Off: the node's own is given in world coordinates.
+    pub position: bool,
+    /// The rotation of the parent. Off: neither the node nor its offset from the parent is turned.
+    pub rotation: bool,
+    /// The scale of the parent. Off: neither the node nor its offset from the parent is scaled.
+    pub scale: bool,
+}
+
+impl Inherit {
+    /// Everything: what every node does at first.
+    pub const ALL: Self = Self { position: true, rotation: true, scale: true };
+    /// Nothing: the local value is the world pose. The node still goes where its parent goes in the tree.
+    pub const NONE: Self = Self { position: false, rotation: false, scale: false };
+}
+
+impl Default for Inherit {
+    /// [`Inherit::ALL`].
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+const BITS: usize = u64::BITS as usize;
+
+/// By row, as bits, which parts a node does not inherit. Empty while every node inherits all, and again once
+/// the last does that did not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inherits {
+    /// Rows of nodes for which one of the parts is off.
+    reduced: Vec<u64>,
+    /// Position, rotation and scale.
+    off: Vec<[u64; 3]>,
+    /// Nodes that do not inherit everything.
+    count: usize,
+}
+
+impl Inherits {
+    /// Of the node in a row.
+    pub(super) fn get(&self, row: u32) -> Inherit {
+        let (index, bit) = place(row);
+        let Some(off) = self.off.get(index) else { return Inherit::ALL };
+        let [position, rotation, scale] = off.map(|word| word & bit == 0);
+        Inherit { position, rotation, scale }
+    }
+
+    /// Whether the node in a row inherits less than all.
+    pub(super) fn is_reduced(&self, row: u32) -> bool {
+        let (index, bit) = place(row);
+        self.reduced.get(index).is_some_and(|word| word & bit != 0)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The rows that sweeps leave out.
+    pub(super) fn cuts(&self) -> Cuts<'_> {
+        Cuts(&self.reduced)
+    }
+
+    pub(super) fn set(&mut self, row: u32, inherit: Inherit) {
+        let (index, bit) = place(row);
+        if index >= self.reduced.len() {
+            if inherit == Inherit::ALL {
+                return;
+            }
+            self.reduced.resize(index + 1, 0);
+            self.off.resize(index + 1, [0; 3]);
+        }
+        let put = |word: &mut u64, on: bool| *word = if on { *word | bit } else { *word & !bit };
+        let [position, rotation, scale] = &mut self.off[index];
+        put(position, !inherit.position);
+        put(rotation, !inherit.rotation);
+        put(scale, !inherit.scale);
+        let (was_reduced, is_reduced) = (self.reduced[index] & bit != 0, inherit != Inherit::ALL);
+        put(&mut self.reduced[index], is_reduced);
+        self.count = self.count + usize::from(is_reduced) - usize::from(was_reduced);
+        if self.count == 0 {
+            self.clear();
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.reduced.clear();
+        self.off.clear();
+        self.count = 0;
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.reduced.shrink_to_fit();
+        self.off.shrink_to_fit();
+    }
+
+    /// Moves what is set with the rows.
+    pub(super) fn permute(&mut self, order: &Permutation) {
+        if self.is_empty() {
+            return;
+        }
+        let old = core::mem::take(self);
+        for (new, row) in order.iter().enumerate() {
+            if old.is_reduced(row) {
+                self.set(new as u32, old.get(row));
+            }
+        }
+    }
+
+    /// Asserts that the counter and the bits of rows agree with those of parts, and that only nodes have any.
+    pub(super) fn assert_well_formed(&self, is_node: impl Fn(usize) -> bool) {
+        assert_eq!(self.reduced.len(), self.off.len());
+        let mut count = 0;
+        for (index, (&reduced, off)) in self.reduced.iter().zip(&self.off).enumerate() {
+            assert_eq!(reduced, off[0] | off[1] | off[2], "rows from {}", index * BITS);
+            let mut rows = (0..BITS).filter(|bit| reduced >> bit & 1 == 1).map(|bit| index * BITS + bit);
+            assert!(rows.all(&is_node), "a row from {} inherits in part and is no node's", index * BITS);
+            count += reduced.count_ones() as usize;
+        }
+        assert_eq!(count, self.count, "nodes that do not inherit all");
+    }
+}
+
+/// Word and bit of a row.
+fn place(row: u32) -> (usize, u64) {
+    (row as usize / BITS, 1 << (row as usize % BITS))
+}
+
+/// The rows at which sweeps are cut, as bits: their worlds follow by another rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cuts<'a>(&'a [u64]);
+
+impl<'a> Cuts<'a> {
+    /// The rows of a stretch that are cut out.
+    pub(super) fn within(self, rows: Range<usize>) -> impl Iterator<Item = usize> + 'a {
+        let mut at = rows.start;
+        core::iter::from_fn(move || {
+            let row = next_bit(self.0, at).filter(|&row| row < rows.end)?;
+            at = row + 1;
+            Some(row)
+        })
+    }
+
+    /// The stretches between them.
+    pub(crate) fn between(self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + 'a {
+        let mut at = rows.start;
+        core::iter::from_fn(move || {
+            while at < rows.end {
+                let piece = at..next_bit(self.0, at).map_or(rows.end, |cut| cut.min(rows.end));
+                at = piece.end + 1;
+                if !piece.is_empty() {
+                    return Some(piece);
+                }
+            }
+            None
+        })
+    }
+
+    /// Those of the 64 rows from `start` on, a multiple of 64.
+    pub(super) fn bits(self, start: usize) -> u64 {
+        self.0.get(start / BITS).copied().unwrap_or(0)
+    }
+}
+
+/// How many rows are hung at a time.
+const BATCH: usize = 64;
+
+/// Component poses, and the worlds that follow from them. Always accumulated from the root down, and so the
+/// same bits whoever asks.
+///
+/// The last way down is remembered, because the next one to a row in memory order shares most of it. And what
+/// is read by slot, out of order, is read for many rows at a time: one by one each would wait for memory.
+pub(super) struct Poses<'a, A: Accumulate> {
+    order: &'a Order,
+    locals: &'a Locals<A>,
+    inherits: &'a Inherits,
+    ways: Vec<Way>,
+    /// The steps of all ways, each from the node up, and the transform of each step.
+    path: Vec<u32>,
+    transforms: Vec<A::Transform>,
+    /// The last way planned, and the poses on the last way gone, from the root down.
+    known: Vec<u32>,
+    poses: Vec<A::Transform>,
+}
+
+/// From the root down to the parent of a row: how many steps are those of the way before, and what comes then.
+struct Way {
+    row: u32,
+    shared: usize,
+    steps: Range<usize>,
+}
+
+impl<'a, A: Accumulate> Poses<'a, A> {
+    /// For as long as no local value, parent or row changes.
+    pub(super) fn new(order: &'a Order, locals: &'a Locals<A>, inherits: &'a Inherits) -> Self {
+        let (ways, path, transforms, known, poses) = Default::default();
+        Self { order, locals, inherits, ways, path, transforms, known, poses }
+    }
+
+    /// Computes the worlds of rows that do not inherit everything. O(depth) each, less what its way shares
+    /// with the one before.
+    pub(super) fn hang(&mut self, mut rows: impl Iterator<Item = usize>, mut put: impl FnMut(usize, A::Row)) {
+        loop {
+            self.ways.clear();
+            self.path.clear();
+            rows.by_ref().take(BATCH).for_each(|row| self.plan(row as u32));
+            if self.ways.is_empty() {
+                return;
+            }
+            self.transforms.clear();
+            let slots = self.path.iter().map(|&row| self.order.slot(row as usize));
+            self.transforms.extend(slots.map(|slot| *self.locals.transform(slot)));
+            for Way { row, shared, steps } in &self.ways {
+                self.poses.truncate(*shared);
+                for (&row, transform) in self.path[steps.clone()].iter().zip(&self.transforms[steps.clone()]).rev() {
+                    let pose = match self.poses.last() {
+                        Some(above) => A::combined(above, self.inherits.get(row), transform),
+                        None => *transform,
+                    };
+                    self.poses.push(pose);
+                }
+                let local = self.locals.row(*row);
+                let world = match self.poses.last() {
+                    Some(above) => A::hung(above, self.inherits.get(*row), local),
+                    None => A::root(local),
+                };
+                put(*row as usize, world);
+            }
+        }
+    }
+
+    fn plan(&mut self, row: u32) {
+        let start = self.path.len();
+        let mut at = self.order.parent(row);
+        while at != NONE && !self.knows(at) {
+            self.path.push(at);
+            at = self.order.parent(at);
+        }
+        if at == NONE {
+            self.known.clear();
+        }
+        self.ways.push(Way { row, shared: self.known.len(), steps: start..self.path.len() });
+        self.known.extend(self.path[start..].iter().rev());
+    }
+
+    /// Whether what is known ends with a row, once it has forgotten what is stored behind it: parents mostly
+    /// come before their children, so that this is on no way up from there.
+    fn knows(&mut self, row: u32) -> bool {
+        while self.known.last().is_some_and(|&last| last > row) {
+            self.known.pop();
+        }
+        self.known.last() == Some(&row)
+    }
+}
+
+/// What a node's local value is given in, for what must be solved: mostly a product of matrices above.
+///
+/// Without the parent's position that is no one matrix, because the node's own position is the world's while
+/// the rest is the frame's. Then the position is taken out of the node, and the origin of the frame put there.
+pub(super) struct Frame<A: Accumulate> {
+    chain: Chain<A>,
+    has_position: bool,
+}
+
+impl<A: Accumulate> Frame<A> {
+    /// The pose that an own value has in it.
+    pub(super) fn below(&self, own: &Own<A>) -> A::Wide {
+        let local = A::widen(&own.local());
+        if self.has_position {
+            return A::wide_product(&self.chain.wide, &local);
+        }
+        let apart = A::placed(own, &A::WIDE_IDENTITY);
+        A::wide_product(&A::centred(&self.chain.wide, &local), &A::widen(&apart.local()))
+    }
+
+    /// The own value that has a pose in it.
+    pub(super) fn solve(&self, wanted: &A::Wide, own: &Own<A>, shear: Shear) -> Result<Own<A>, Misfit> {
+        self.edit_at(wanted, own, |chain, own| A::solve(chain, wanted, own, shear))
+    }
+
+    /// What becomes of an own value by an edit that leaves its position.
+    pub(super) fn edit(
+        &self,
+        own: &Own<A>,
+        edit: impl FnOnce(&Chain<A>, &Own<A>) -> Result<Own<A>, Misfit>,
+    ) -> Result<Own<A>, Misfit> {
+        self.edit_at(&A::widen(&own.local()), own, edit)
+    }
+
+    fn edit_at(
+        &self,
+        position: &A::Wide,
+        own: &Own<A>,
+        edit: impl FnOnce(&Chain<A>, &Own<A>) -> Result<Own<A>, Misfit>,
+    ) -> Result<Own<A>, Misfit> {
+        if self.has_position {
+            return edit(&self.chain, own);
+        }
+        let chain = Chain { wide: A::centred(&self.chain.wide, position), ..self.chain };
+        let own = A::placed(&edit(&chain, &A::placed(own, &A::WIDE_IDENTITY))?, position);
+        if A::is_finite(&own.local()) { Ok(own) } else { Err(Misfit::NonFinite) }
+    }
+
+    /// What the own position is given in.
+    pub(super) fn of_position(&self) -> Chain<A> {
+        let world = Chain { wide: A::WIDE_IDENTITY, flat: false, conformal: true };
+        if self.has_position { self.chain } else { world }
+    }
+
+    pub(super) fn chain(&self) -> Chain<A> {
+        self.chain
+    }
+
+    pub(super) fn has_position(&self) -> bool {
+        self.has_position
+    }
+}
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// Which parts of its parent's world pose the node inherits. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Inherit, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// assert_eq!(h.inherit(root)?, Inherit::ALL);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn inherit(&self, id: NodeId) -> Result<Inherit, StaleNode> {
+        Ok(self.inherits.get(self.at(id)?.1))
+    }
+
+    /// Sets which parts of its parent's world pose the node inherits, by the formulas of [`Inherit`].
+    ///
+    /// [`Keep::Local`] keeps the local value, and the world follows the new rule. [`Keep::World`] and
+    /// [`Keep::WorldTrs`] keep every element of the world matrix, by the law of
+    /// [`reparent`](Self::reparent), and so solve for the local value under what is still inherited. A
+    /// root has nothing to inherit: what is set takes effect when it gets a parent, which `reparent` with
+    /// `Keep::World` takes into account.
+    ///
+    /// Marks the node dirty. O(1), to keep the world O(depth). A node that does not inherit everything
+    /// costs its [`update`](Self::update) and its lazy reads O(depth), less what its way up shares with
+    /// that of the one before it in memory; others cost what they did.
+    ///
+    /// # Errors
+    /// [`StaleNode`]; with `World` and `WorldTrs` [`SingularParent`](crate::SingularParent) if what is
+    /// inherited is flat (with scale off nothing is), or no local value does the job; with `WorldTrs`
+    /// [`NotTrs`](crate::NotTrs); [`NonFinite`](crate::NonFinite) if the local value overflows; nothing
+    /// changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Inherit, Keep, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// let parent = h.add_root(Transform::from_scale(Vec3::splat(4.0)))?;
+    /// let child = h.add_child(parent, Transform::from_position(Vec3::X))?;
+    /// h.set_inherit(child, Inherit { scale: false, ..Inherit::ALL }, Keep::World)?;
+    /// assert_eq!(h.world_position(child)?, 4.0 * Vec3::X);
+    /// assert_eq!(h.local(child)?, Transform::from_position(4.0 * Vec3::X).with_scale(Vec3::splat(4.0)));
+    /// h.set_scale(parent, Vec3::ZERO)?; // does not concern it any more
+    /// assert_eq!(h.world_position(child)?, 4.0 * Vec3::X);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn set_inherit(&mut self, id: NodeId, inherit: Inherit, keep: Keep) -> Result<(), ReparentError> {
+        let (slot, row) = self.at(id)?;
+        let own = self.own_under(slot, self.topology.links(slot).parent, inherit, keep)?;
+        let stays = self.inherits.get(row) == inherit;
+        self.inherits.set(row, inherit);
+        if !stays || own != self.own(slot) {
+            self.set_own(slot, &own);
+        }
+        Ok(())
+    }
+
+    pub(super) fn inherit_of(&self, slot: u32) -> Inherit {
+        self.inherits.get(self.order.row(slot))
+    }
+
+    /// Component poses of this hierarchy as it is now.
+    pub(super) fn poses(&self) -> Poses<'_, A> {
+        Poses::new(&self.order, &self.locals, &self.inherits)
+    }
+
+    /// What the local value of a node is given in that hangs under `parent` and inherits that much, seen
+    /// from `top`; which is the world where it does not inherit everything.
+    pub(super) fn frame(&self, (parent, top): (u32, u32), inherit: Inherit) -> Frame<A> {
+        if inherit == Inherit::ALL || parent == top {
+            return Frame { chain: self.chain(parent, top), has_position: true };
+        }
+        Frame { chain: A::frame(&self.wide_pose(parent), inherit), has_position: inherit.position }
+    }
+
+    /// The component pose of a node, in the precision that inverses are taken in.
+    fn wide_pose(&self, slot: u32) -> A::Pose {
+        let mut path = Vec::new();
+        let mut at = slot;
+        while at != NONE {
+            path.push(at);
+            at = self.topology.links(at).parent;
+        }
+        let own = |slot: u32| A::widen_pose(self.locals.transform(slot));
+        let root = path.pop().unwrap_or(slot);
+        let below = path.iter().rev();
+        below.fold(own(root), |above, &slot| A::wide_combined(&above, self.inherit_of(slot), &own(slot)))
+    }
+
+    /// The frame of a node as it hangs now, seen from the world.
+    pub(super) fn frame_of(&self, slot: u32) -> Frame<A> {
+        self.frame((self.topology.links(slot).parent, NONE), self.inherit_of(slot))
+    }
+
+    /// Whether a node below `top`, down to `slot`, does not inherit everything: it, and what is below it,
+    /// is not accumulated from `top`.
+    pub(super) fn is_cut_off(&self, slot: u32, top: u32) -> bool {
+        let mut at = slot;
+        while !self.inherits.is_empty() && at != top {
+            if self.inherits.is_reduced(self.order.row(at)) {
+                return true;
+            }
+            at = self.topology.links(at).parent;
+        }
+        false
+    }
+}
