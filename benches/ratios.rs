@@ -8,7 +8,8 @@ mod support;
 
 use posetree::{
     Components, DComponents, DMatrices, DTransform, Error, Geometry, Hierarchy, HierarchyOf, Keep, Matrices, NodeId,
-    Transform, Version, glam::Affine3A,
+    Transform, Version, WorldInverses,
+    glam::{Affine3A, Vec3A},
 };
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -61,6 +62,12 @@ fn main() -> Result<(), Error> {
     println!("\n| reading in random order, nothing dirty | nodes | ns | times `vec[i]` |\n|---|--:|--:|--:|");
     for shape in shapes.iter().filter(|shape| matches!(&shape.name[..], "random_1k" | "random_100k" | "random_1m")) {
         reads(shape, effort)?;
+    }
+
+    println!("\n| nodes moving, of {} | points a node | `world_inverse`, ns a node | `WorldInverses` | ratio |", 1_000);
+    println!("|--:|--:|--:|--:|--:|");
+    for (moving, points) in [(0, 1), (0, 10), (0, 100), (10, 10), (1_000, 10)] {
+        inverses(&random("random_1k", 1_000), moving, points, effort)?;
     }
 
     println!("\n| reparent + update, a frame | nodes | posetree | worst | plain | ratio |\n|---|--:|--:|--:|--:|--:|");
@@ -211,6 +218,40 @@ fn reads(shape: &Shape, effort: Effort) -> Result<(), Error> {
     for (name, time) in ["`vec[i]`", "`world`", "`world_position`", "`Worlds::get`"].into_iter().zip(times) {
         println!("| {name} | {} | {time:.1} | {:.1} |", ids.len(), time / times[0]);
     }
+    Ok(())
+}
+
+/// A frame of picking or collision: some nodes move, and points are taken into the spaces of others.
+fn inverses(shape: &Shape, moving: usize, points: usize, effort: Effort) -> Result<(), Error> {
+    let mut hierarchy = Hierarchy::new();
+    let ids = hierarchy.extend(None, &shape.parents, &shape.locals[0])?;
+    let mut rng = Rng::new(4);
+    // Nodes of the second half, which have little below them.
+    let movers: Vec<usize> = (0..moving).map(|_| ids.len() / 2 + rng.index(ids.len() / 2)).collect();
+    let asked: Vec<NodeId> = (0..1000).map(|_| ids[rng.index(ids.len())]).collect();
+    let mut cache = WorldInverses::new();
+    let mut times = [(); 2].map(|()| Vec::new());
+    for frame in 0..20 * effort.rounds {
+        for &node in &movers {
+            hierarchy.set_local(ids[node], shape.locals[frame % 2][node])?;
+        }
+        let worlds = hierarchy.update();
+        let mut sums = [Vec3A::ZERO; 2];
+        let mut map = |inverse: Affine3A, sum: &mut Vec3A| {
+            (0..points).for_each(|point| *sum += inverse.transform_point3a(Vec3A::splat(black_box(point as f32))));
+        };
+        let [on_demand, cached] = &mut sums;
+        times[0].push(
+            timed(|| asked.iter().try_for_each(|&id| worlds.hierarchy().world_inverse(id).map(|i| map(i, on_demand))))
+                .as_secs_f64(),
+        );
+        times[1].push(
+            timed(|| asked.iter().try_for_each(|&id| cache.get(worlds, id).map(|i| map(i, cached)))).as_secs_f64(),
+        );
+        assert_eq!(sums[0], sums[1], "different inverses");
+    }
+    let [on_demand, cached] = times.map(|times| 1e9 * median(times) / asked.len() as f64);
+    println!("| {moving} | {points} | {on_demand:.0} | {cached:.0} | {:.1} |", on_demand / cached);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod convert;
 mod dirty;
 mod inherit;
 mod insert;
+mod inverses;
 mod local;
 mod order;
 mod previous;
@@ -23,6 +24,7 @@ mod world;
 
 pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
 pub use inherit::Inherit;
+pub use inverses::WorldInverses;
 pub use print::Tree;
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
