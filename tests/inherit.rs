@@ -21,7 +21,7 @@ mod stage;
 
 use model::{Tree, forests, inherits};
 use posetree::glam::{Quat, Vec3};
-use posetree::{Components, Inherit, Keep, Matrices, Transform};
+use posetree::{Components, Geometry, HierarchyOf, Inherit, Keep, Matrices, Transform};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use stage::Kind;
@@ -183,4 +183,76 @@ fn a_root_has_nothing_to_inherit() {
     assert_eq!((h.world(node), h.local(node)), (Ok(before), Ok(local)));
     h.detach(node, Keep::Local).unwrap();
     assert_eq!((h.world(node), h.inherit(node)), (Ok(before), Ok(Inherit::NONE)));
+}
+
+/// The same in double precision, where float32 would not tell the positions apart.
+#[test]
+fn each_part_in_double_precision() {
+    use posetree::DTransform;
+    use posetree::glam::{DQuat, DVec3};
+    fn check<A: Geometry<Transform = DTransform, Vector = DVec3, Rotation = DQuat>>() {
+        let mut h = HierarchyOf::<A>::new();
+        let half = DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0);
+        let far = DVec3::new(1e9, 0.0, 0.0);
+        let root = h.add_root(DTransform::new(far, half, DVec3::splat(2.0))).unwrap();
+        let at = |inherit: Inherit, keep: Keep| {
+            let mut h = h.clone();
+            let node = h.add_child(root, DTransform::from_position(DVec3::new(0.125, 0.0, 0.0))).unwrap();
+            h.set_inherit(node, inherit, keep).unwrap();
+            h.assert_well_formed();
+            let worlds = (h.world_position(node).unwrap(), h.world_scale(node).unwrap());
+            h.set_world_position(node, far).unwrap();
+            assert_eq!(h.world_position(node), Ok(far));
+            worlds
+        };
+        let [all, one, two] = [DVec3::new(1e9 - 0.25, 0.0, 0.0), DVec3::ONE, DVec3::splat(2.0)];
+        assert_eq!(at(Inherit::ALL, Keep::Local), (all, two));
+        assert_eq!(at(Inherit { scale: false, ..Inherit::ALL }, Keep::Local).0, far - DVec3::new(0.125, 0.0, 0.0));
+        assert_eq!(at(Inherit { rotation: false, ..Inherit::ALL }, Keep::Local).0, far + DVec3::new(0.25, 0.0, 0.0));
+        assert_eq!(at(Inherit { position: false, ..Inherit::ALL }, Keep::Local).0, DVec3::new(0.125, 0.0, 0.0));
+        assert_eq!(at(Inherit::NONE, Keep::Local), (DVec3::new(0.125, 0.0, 0.0), one));
+        for inherit in [Inherit::NONE, Inherit { scale: false, ..Inherit::ALL }] {
+            assert_eq!(at(inherit, Keep::World), (all, two));
+        }
+    }
+    check::<posetree::DMatrices>();
+    check::<posetree::DComponents>();
+}
+
+#[test]
+fn each_part_in_the_plane() {
+    use posetree::Transform2;
+    use posetree::glam::Vec2;
+    fn check<A: Geometry<Transform = Transform2, Vector = Vec2, Rotation = f32>>() {
+        let mut h = HierarchyOf::<A>::new();
+        let quarter = std::f32::consts::FRAC_PI_2;
+        let root = h.add_root(Transform2::new(Vec2::new(10.0, 0.0), quarter, Vec2::splat(2.0))).unwrap();
+        let at = |inherit: Inherit, keep: Keep| {
+            let mut h = h.clone();
+            let node = h.add_child(root, Transform2::from_position(Vec2::X)).unwrap();
+            h.set_inherit(node, inherit, keep).unwrap();
+            h.assert_well_formed();
+            let lazy = h.world_matrix(node).unwrap();
+            h.update();
+            assert_eq!(h.world_matrix(node).unwrap(), lazy);
+            let world =
+                (h.world_position(node).unwrap(), h.world_rotation(node).unwrap(), h.world_scale(node).unwrap());
+            h.set_world_rotation(node, 0.5).unwrap();
+            assert!((h.world_rotation(node).unwrap() - 0.5).abs() < 1e-6);
+            world
+        };
+        let check = |inherit, keep, position: Vec2, rotation: f32, scale: f32| {
+            let world = at(inherit, keep);
+            assert!(world.0.abs_diff_eq(position, 1e-5) && (world.1 - rotation).abs() < 1e-6, "{inherit:?}: {world:?}");
+            assert!(world.2.abs_diff_eq(Vec2::splat(scale), 1e-6), "{inherit:?}: {world:?}");
+        };
+        check(Inherit::ALL, Keep::Local, Vec2::new(10.0, 2.0), quarter, 2.0);
+        check(Inherit { scale: false, ..Inherit::ALL }, Keep::Local, Vec2::new(10.0, 1.0), quarter, 1.0);
+        check(Inherit { rotation: false, ..Inherit::ALL }, Keep::Local, Vec2::new(12.0, 0.0), 0.0, 2.0);
+        check(Inherit { position: false, ..Inherit::ALL }, Keep::Local, Vec2::X, quarter, 2.0);
+        check(Inherit::NONE, Keep::Local, Vec2::X, 0.0, 1.0);
+        check(Inherit::NONE, Keep::World, Vec2::new(10.0, 2.0), quarter, 2.0);
+    }
+    check::<posetree::Matrices2>();
+    check::<posetree::Components2>();
 }

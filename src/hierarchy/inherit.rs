@@ -198,6 +198,10 @@ fn place(row: u32) -> (usize, u64) {
 pub(crate) struct Cuts<'a>(&'a [u64]);
 
 impl<'a> Cuts<'a> {
+    pub(super) fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The rows of a stretch that are cut out.
     pub(super) fn within(self, rows: Range<usize>) -> impl Iterator<Item = usize> + 'a {
         let mut at = rows.start;

@@ -173,8 +173,10 @@ impl<A: Accumulate> WorldRows<A> {
 
     fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
         let stretch = rows.start as usize..rows.end as usize;
-        // They follow from local values alone, and can come before the rows above them.
-        sources.poses.hang(sources.cuts.within(stretch.clone()), |row, world| self.rows[row] = world);
+        if !sources.cuts.is_empty() {
+            // They follow from local values alone, and can come before the rows above them.
+            sources.poses.hang(sources.cuts.within(stretch.clone()), |row, world| self.rows[row] = world);
+        }
         (sources.sweep)(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
         sources.marks.unset_range(rows.clone());
         sources.changes.record(rows);
@@ -185,8 +187,10 @@ impl<A: Accumulate> WorldRows<A> {
         let start = (row - row % BLOCK) as usize;
         let (parents, locals) = (sources.order.parents(), sources.locals.rows());
         let cuts = sources.cuts.bits(start);
-        let hung = sources.cuts.within(start..start + BLOCK as usize).filter(|row| rows >> (row - start) & 1 == 1);
-        sources.poses.hang(hung, |row, world| self.rows[row] = world);
+        if rows & cuts != 0 {
+            let hung = sources.cuts.within(start..start + BLOCK as usize).filter(|row| rows >> (row - start) & 1 == 1);
+            sources.poses.hang(hung, |row, world| self.rows[row] = world);
+        }
         if rows.count_ones() >= DENSE && sources.order.len() >= OUT_OF_CACHE {
             // The rows between come out as they were, or are below a dirty row that is yet to come.
             let stretch = row as usize..start + (BLOCK - rows.leading_zeros()) as usize;

@@ -85,8 +85,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Copies a node and everything below it under `parent`, after its last child, or after the last root
     /// for `None`. Returns each node with its copy, in depth-first order: the top ones first.
     ///
-    /// Local values are copied bit for bit, matrices as matrices, children in their order. Copied is what
-    /// was there before: `parent` may be the node itself, or below it. The copies are stored as one run.
+    /// Local values are copied bit for bit, matrices as matrices, children in their order, and what each
+    /// [inherits](Inherit) with them. Copied is what was there before: `parent` may be the node itself, or below it. The copies are stored as one run.
     /// Marks them dirty. O(copied), amortised.
     ///
     /// # Errors
@@ -191,13 +191,15 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// those from below the node down. With [`Matrices`] that needs no inverse;
     /// [`Components`](crate::Components) do not associate, and take each world back into the node's. With
     /// [`Keep::Local`] local values stay. Nodes that were children before keep their local values in any
-    /// case, and are not marked; all others are marked dirty. O(subtree); with `Components`, plus O(depth).
+    /// case, and are not marked; all others are marked dirty. O(subtree); with `Components`, plus O(depth);
+    /// times the depth if a node in it does not [inherit](Inherit) everything.
     ///
     /// # Errors
     /// [`StaleNode`]; with [`Keep::WorldTrs`] [`NotTrs`](crate::NotTrs) naming the first node that shears,
     /// also of those that were children before; [`NonFinite`](crate::NonFinite) if a new local value
-    /// overflows. With `Components`, where something is to move, [`SingularParent`](crate::SingularParent)
-    /// if the node is flat or one above it, or a new local value overflows. Nothing changed.
+    /// overflows. With `Components`, or where not everything is inherited, if something is to move:
+    /// [`SingularParent`](crate::SingularParent) if the node is flat or one above it, or a new local value
+    /// overflows. Nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
@@ -236,8 +238,16 @@ impl<A: Accumulate> HierarchyOf<A> {
             Keep::WorldTrs => Shear::Refused,
         };
         if shape.slots[1..].iter().any(|&slot| self.inherits.is_reduced(self.order.row(slot))) {
-            let own = |&slot: &u32| self.own_under(slot, top, self.inherit_of(slot), keep);
-            return shape.slots[1..].iter().map(own).collect();
+            // Not what is above it alone decides where such a node is, and what is below it: each by itself.
+            let own_when_flat = |&slot: &u32| {
+                let own = self.own(slot);
+                let stays = self.topology.links(slot).parent == top;
+                if stays && (own.matrix.is_none() || shear == Shear::Allowed) {
+                    return Ok(own);
+                }
+                self.own_under(slot, top, self.inherit_of(slot), keep)
+            };
+            return shape.slots[1..].iter().map(own_when_flat).collect();
         }
         let from = if A::ASSOCIATIVE { top } else { NONE };
         let parent = self.chain(top, from);
