@@ -237,7 +237,7 @@ fn inverses(shape: &Shape, moving: usize, points: usize, effort: Effort) -> Resu
         }
         let worlds = hierarchy.update();
         let mut sums = [Vec3A::ZERO; 2];
-        let mut map = |inverse: Affine3A, sum: &mut Vec3A| {
+        let map = |inverse: Affine3A, sum: &mut Vec3A| {
             (0..points).for_each(|point| *sum += inverse.transform_point3a(Vec3A::splat(black_box(point as f32))));
         };
         let [on_demand, cached] = &mut sums;
