@@ -225,23 +225,37 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
     a.max(b)
 }
 
+#[cfg(feature = "simd")]
+use crate::features::simd::widest;
+
+/// As every processor of the kind can.
+#[cfg(not(feature = "simd"))]
+#[inline(always)]
+fn widest<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
 /// The body of every `sweep`.
 #[inline(always)]
 fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], rows: Range<usize>) {
     let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
-        worlds[row] = below::<A>(worlds, parent, local);
-    }
+    widest(|| {
+        for ((row, &parent), local) in rows.zip(parents).zip(locals) {
+            worlds[row] = below::<A>(worlds, parent, local);
+        }
+    });
 }
 
 /// The body of every `sweep_bits`.
 #[inline(always)]
 fn sweep_bits<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], start: usize, mut rows: u64) {
-    while rows != 0 {
-        let row = start + rows.trailing_zeros() as usize;
-        worlds[row] = below::<A>(worlds, parents[row], &locals[row]);
-        rows &= rows - 1;
-    }
+    widest(|| {
+        while rows != 0 {
+            let row = start + rows.trailing_zeros() as usize;
+            worlds[row] = below::<A>(worlds, parents[row], &locals[row]);
+            rows &= rows - 1;
+        }
+    });
 }
 
 /// "No parent" is beyond the last row, so that one comparison serves both questions.
@@ -265,14 +279,16 @@ fn sweep_piece<A: Accumulate>(
     above: &[(u32, A::Row)],
 ) {
     let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
-        // A parent before the piece, and no parent, wrap to far beyond its end.
-        worlds[row] = match worlds.get(parent.wrapping_sub(start) as usize) {
-            Some(parent) => A::product(parent, local),
-            None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
-                Ok(at) => A::product(&above[at].1, local),
-                Err(_) => A::root(local),
-            },
-        };
-    }
+    widest(|| {
+        for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
+            // A parent before the piece, and no parent, wrap to far beyond its end.
+            worlds[row] = match worlds.get(parent.wrapping_sub(start) as usize) {
+                Some(parent) => A::product(parent, local),
+                None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
+                    Ok(at) => A::product(&above[at].1, local),
+                    Err(_) => A::root(local),
+                },
+            };
+        }
+    });
 }

@@ -12,3 +12,5 @@ pub mod proptest;
 mod rayon;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "simd")]
+pub(crate) mod simd;

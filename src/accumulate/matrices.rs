@@ -50,7 +50,7 @@ pub struct DMatrices;
 /// A 3x4 matrix, row-major.
 pub(crate) type Rows<T> = [[T; 4]; 3];
 
-#[inline]
+#[inline(always)]
 fn product_single(parent: &Rows<f32>, local: &Rows<f32>) -> Rows<f32> {
     let [x, y, z] = [Vec4::from_array(local[0]), Vec4::from_array(local[1]), Vec4::from_array(local[2])];
     let last = BVec4A::new(false, false, false, true);
@@ -61,7 +61,7 @@ fn product_single(parent: &Rows<f32>, local: &Rows<f32>) -> Rows<f32> {
 }
 
 /// Written out, because then every two neighbours become one vector of two lanes, without a scalar among them.
-#[inline]
+#[inline(always)]
 fn product_double(parent: &Rows<f64>, [x, y, z]: &Rows<f64>) -> Rows<f64> {
     let row = |[a, b, c, d]: [f64; 4]| {
         [
