@@ -71,30 +71,31 @@ fn stitched(order: &Order) -> Option<Vec<u32>> {
     };
     let stretch = |row: u32| row..row + order.spans.stretch(row);
 
-    // The first row at or after one that is not taken along by a stretch out of place.
-    let skip = |mut row: u32| {
-        while events.loose.contains(row) {
-            row = stretch(row).end;
+    // What is left of a range once the stretches out of place at its start are left out. No further: beyond
+    // its end others lie that were appended one by one, and each of them would look at all that follow.
+    let skip = |mut rest: Range<u32>| {
+        while !rest.is_empty() && events.loose.contains(rest.start) {
+            rest.start = stretch(rest.start).end;
         }
-        row
+        rest
     };
 
     let mut rows = Vec::with_capacity(order.len() - order.holes);
     // What is still to be taken over. A first row that is out of place is there in its turn.
     let mut rest: Vec<Range<u32>> = below(NONE).map(stretch).collect();
-    rest.push(skip(0)..order.len() as u32);
+    rest.push(skip(0..order.len() as u32));
     while let Some(Range { start, end }) = rest.pop() {
         let mut at = start;
         while at < end {
             if events.parents.contains(at) {
                 rows.push(at);
-                rest.push(skip(at + 1)..end);
+                rest.push(skip(at + 1..end));
                 rest.extend(below(at).map(stretch));
                 break;
             }
             let event = events.next(at + 1).min(end);
             rows.extend((at..event).filter(|&row| order.slots[row as usize] != NONE));
-            at = skip(event);
+            at = skip(event..end).start;
         }
     }
     Some(rows)
@@ -272,6 +273,28 @@ mod tests {
             }
             seen.sort_unstable();
             assert_eq!(seen, self.live());
+        }
+    }
+
+    /// As many as may be out of place. If each of them looked at all that follow it would take minutes.
+    #[test]
+    fn stitching_takes_no_longer_for_many_appended_in_a_row() {
+        const ROWS: u32 = 1 << 20;
+        let mut order = Order::default();
+        let slots: Vec<u32> = (0..ROWS).collect();
+        let up: Vec<u32> = slots.iter().map(|row| row % 2).collect();
+        order.push_runs(&slots, &up, NONE);
+        for new in 0..ROWS / 4 {
+            let parent = new.wrapping_mul(0x9e37_79b1) % ROWS;
+            order.push(ROWS + new, parent);
+        }
+        let rows = stitched(&order).expect("few enough are out of place");
+        assert_eq!(rows.len(), order.len());
+        let mut seen = vec![false; order.len()];
+        for &row in &rows {
+            let parent = order.parents[row as usize];
+            assert!(parent == NONE || seen[parent as usize], "row {row} comes before its parent");
+            seen[row as usize] = true;
         }
     }
 
