@@ -1,5 +1,6 @@
 //! The hierarchy: its columns, and the doors that insert and remove nodes.
 
+mod bits;
 mod changes;
 mod check;
 mod convert;
@@ -20,17 +21,18 @@ mod subtree;
 mod tests;
 mod walk;
 mod world;
+mod worlds;
 
 pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
 pub use inherit::Inherit;
 pub use print::Tree;
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
-pub use propagate::Worlds;
 pub use reparent::Keep;
 pub use space::Space;
 pub use subtree::{Subtree, SubtreeRefused};
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
+pub use worlds::Worlds;
 
 use crate::accumulate::{
     Accumulate, Components, Components2, DComponents, DComponents2, DMatrices, DMatrices2, Matrices, Matrices2, Own,
