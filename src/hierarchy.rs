@@ -31,7 +31,7 @@ pub(crate) use propagate::Columns;
 pub use reparent::Keep;
 pub use space::Space;
 pub use subtree::{Subtree, SubtreeRefused};
-pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
+pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Ids, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 pub use worlds::Worlds;
 
 use crate::accumulate::{
@@ -176,6 +176,9 @@ pub type DComponentHierarchy2 = HierarchyOf<DComponents2>;
 /// assert_eq!(worlds[hand][0][3], 5.0);
 /// # Ok::<(), posetree::Error>(())
 /// ```
+#[doc(alias = "scene graph")]
+#[doc(alias = "SceneTree")]
+#[doc(alias = "transform tree")]
 #[derive(Clone)]
 pub struct HierarchyOf<A: Accumulate> {
     topology: Topology,

@@ -25,10 +25,11 @@ const REMOVED: (usize, usize) = (1024, 4);
 
 /// A moment in the life of a hierarchy, for readers that want to know what changed since.
 ///
-/// [`HierarchyOf::update`](crate::HierarchyOf::update) makes a new one if it computed anything, and so do removals and re-sorts, which
-/// change rows at once. Later versions are greater. The default is before everything, so that a reader
-/// that starts with it is told of every node. A version means nothing to another hierarchy, nor to a
-/// clone once either is edited: a reader that changes over starts from the default.
+/// [`HierarchyOf::update`](crate::HierarchyOf::update) makes a new one if it computed anything, and so do
+/// removals and re-sorts, which change rows at once. Later versions are greater. The default is before
+/// everything, so that a reader that starts with it is told of every node. A version means nothing to
+/// another hierarchy, nor to a clone once either is edited: a reader that changes over starts from the
+/// default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(u64);
 
