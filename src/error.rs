@@ -110,6 +110,7 @@ pub struct LengthMismatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("previous world poses are off; call track_previous(true) first")]
 pub struct NotTracked;
+
 /// The ids of a taken subtree are not reserved here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(

@@ -1,5 +1,6 @@
 //! The hierarchy: its columns, and the doors that insert and remove nodes.
 
+mod bits;
 mod changes;
 mod check;
 mod convert;
@@ -21,6 +22,7 @@ mod subtree;
 mod tests;
 mod walk;
 mod world;
+mod worlds;
 
 pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
 pub use inherit::Inherit;
@@ -28,11 +30,11 @@ pub use inverses::WorldInverses;
 pub use print::Tree;
 #[cfg(feature = "rayon")]
 pub(crate) use propagate::Columns;
-pub use propagate::Worlds;
 pub use reparent::Keep;
 pub use space::Space;
 pub use subtree::{Subtree, SubtreeRefused};
-pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
+pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Ids, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
+pub use worlds::Worlds;
 
 use crate::accumulate::{
     Accumulate, Components, Components2, DComponents, DComponents2, DMatrices, DMatrices2, Matrices, Matrices2, Own,
@@ -176,6 +178,9 @@ pub type DComponentHierarchy2 = HierarchyOf<DComponents2>;
 /// assert_eq!(worlds[hand][0][3], 5.0);
 /// # Ok::<(), posetree::Error>(())
 /// ```
+#[doc(alias = "scene graph")]
+#[doc(alias = "SceneTree")]
+#[doc(alias = "transform tree")]
 #[derive(Clone)]
 pub struct HierarchyOf<A: Accumulate> {
     topology: Topology,

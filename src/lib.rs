@@ -244,7 +244,7 @@ pub use glam;
 pub use hierarchy::{
     Ancestors, BreadthFirst, ChangedNodes, ChangedRows, Children, ComponentHierarchy, ComponentHierarchy2,
     DComponentHierarchy, DComponentHierarchy2, DHierarchy, DHierarchy2, Descendants, Hierarchy, Hierarchy2,
-    HierarchyOf, Inherit, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes,
+    HierarchyOf, Ids, Inherit, Keep, Leaves, PostOrder, RemovedNodes, Roots, Siblings, Space, Subtree, SubtreeNodes,
     SubtreeRefused, Tree, Version, WorldInverses, Worlds,
 };
 pub use node_id::NodeId;

@@ -23,6 +23,8 @@ use core::{fmt, num::NonZeroU32};
 /// assert_eq!(format!("{first:?} {second:?}"), "0v1 0v3");
 /// # Ok::<(), posetree::Error>(())
 /// ```
+#[doc(alias = "Entity")]
+#[doc(alias = "handle")]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId {
     slot: u32,

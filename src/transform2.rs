@@ -620,6 +620,12 @@ transform2!(
     "each number is rounded to f32."
 );
 
+impl From<Transform2> for DTransform2 {
+    fn from(transform: Transform2) -> Self {
+        transform.as_dtransform2()
+    }
+}
+
 /// A vector scaled to length one, by way of its largest element, so that nothing over- or underflows.
 fn unit(vector: DVec2) -> Result<DVec2, TransformError> {
     (vector / vector.abs().max_element()).try_normalize().ok_or(TransformError::Degenerate)

@@ -385,6 +385,7 @@ suite!(double, f64, DTransform2, DVec2, DAffine2, DMat3, huge 1e300);
 fn precisions_convert() {
     let t = Transform2::new(glam::Vec2::new(0.1, -3.0), 0.7, glam::Vec2::new(1e-30, 1e30));
     assert_eq!(t.as_dtransform2().as_transform2(), t);
+    assert_eq!(DTransform2::from(t), t.as_dtransform2());
     assert_eq!(t.as_dtransform2().rotation, f64::from(0.7_f32));
     assert_eq!(DTransform2::from_rotation(0.1).as_transform2().rotation, 0.1_f32);
 }

@@ -8,7 +8,7 @@ use glam::{Affine2, Affine3A, DAffine2, DAffine3, DMat3, DMat4, Mat3, Mat4};
 use mint::{ColumnMatrix3, ColumnMatrix4, RowMatrix2x3, RowMatrix3, RowMatrix3x4, RowMatrix4};
 
 macro_rules! matrices {
-    ($($Transform:ident of $f:ty: $Affine:ident by $from:ident of $Matrix:ident, $Column:ident, $Row:ident, $Rows:ident $rows:tt;)+) => {$(
+    ($($Transform:ident of $f:ty: $Affine:ident by $from:ident of $Matrix:ident, $Column:ident, $Row:ident, $Rows:ident $rows:tt $last:ident;)+) => {$(
         /// The matrix `T * R * S`.
         #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
         impl From<$Transform> for $Column<$f> {
@@ -65,7 +65,20 @@ macro_rules! matrices {
                 $Column::from($Matrix::from(matrix)).try_into()
             }
         }
+
+        /// As from columns; the last row is that of the identity.
+        #[cfg_attr(docsrs, doc(cfg(feature = "mint")))]
+        impl TryFrom<$Rows<$f>> for $Transform {
+            type Error = TransformError;
+
+            fn try_from(matrix: $Rows<$f>) -> Result<Self, TransformError> {
+                matrices!(@whole matrix, $Row, $Matrix, $rows, $last).try_into()
+            }
+        }
     )+};
+    (@whole $matrix:expr, $Row:ident, $Matrix:ident, { $($row:ident),+ }, $last:ident) => {
+        $Row { $($row: $matrix.$row,)+ $last: $Row::from($Matrix::IDENTITY).$last }
+    };
     (@rows $matrix:expr, $Row:ident, { $($row:ident),+ }) => {{
         let $Row { $($row,)+ .. } = $matrix;
         Self { $($row),+ }
@@ -73,10 +86,10 @@ macro_rules! matrices {
 }
 
 matrices! {
-    Transform of f32: Affine3A by from_mat4 of Mat4, ColumnMatrix4, RowMatrix4, RowMatrix3x4 { x, y, z };
-    DTransform of f64: DAffine3 by from_mat4 of DMat4, ColumnMatrix4, RowMatrix4, RowMatrix3x4 { x, y, z };
-    Transform2 of f32: Affine2 by from_mat3 of Mat3, ColumnMatrix3, RowMatrix3, RowMatrix2x3 { x, y };
-    DTransform2 of f64: DAffine2 by from_mat3 of DMat3, ColumnMatrix3, RowMatrix3, RowMatrix2x3 { x, y };
+    Transform of f32: Affine3A by from_mat4 of Mat4, ColumnMatrix4, RowMatrix4, RowMatrix3x4 { x, y, z } w;
+    DTransform of f64: DAffine3 by from_mat4 of DMat4, ColumnMatrix4, RowMatrix4, RowMatrix3x4 { x, y, z } w;
+    Transform2 of f32: Affine2 by from_mat3 of Mat3, ColumnMatrix3, RowMatrix3, RowMatrix2x3 { x, y } z;
+    DTransform2 of f64: DAffine2 by from_mat3 of DMat3, ColumnMatrix3, RowMatrix3, RowMatrix2x3 { x, y } z;
 }
 
 #[cfg(test)]
@@ -113,6 +126,7 @@ mod tests {
         assert!(back.position == t.position && back.scale.abs_diff_eq(t.scale, 1e-6));
         assert!(back.rotation.abs_diff_eq(t.rotation, 1e-6));
         assert_eq!(Transform::try_from(RowMatrix4::from(t)), Ok(back));
+        assert_eq!(Transform::try_from(RowMatrix3x4::from(t)), Ok(back));
         let rotation: mint::Quaternion<f32> = t.rotation.into();
         assert_eq!((rotation.s, rotation.v.x), (0.8, 0.6));
         assert_eq!(t.with_rotation(rotation.into()), t);
@@ -124,6 +138,7 @@ mod tests {
         let rows: [[f64; 3]; 2] = RowMatrix2x3::from(t).into();
         assert_eq!([rows[0][2], rows[1][2]], [1.0, 2.0]);
         let back = DTransform2::try_from(ColumnMatrix3::from(t)).unwrap();
+        assert_eq!(DTransform2::try_from(RowMatrix2x3::from(t)), Ok(back));
         // Of a mirrored matrix X is the axis that is mirrored.
         assert!(glam::DAffine2::from(back).abs_diff_eq(t.into(), 1e-12));
         let mut projection = DMat3::IDENTITY;

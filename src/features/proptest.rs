@@ -1,5 +1,8 @@
 //! Strategies for property tests: transforms by kind, trees by shape, hierarchies, and edits of them.
 //!
+//! [`transforms`] and their kinds are in three dimensions and float32; [`transforms2`], [`dtransforms`] and
+//! [`dtransforms2`] are for the other hierarchies, and trees and edits for all of them.
+//!
 //! Everything shrinks: numbers towards those of [`Transform::IDENTITY`], trees and scripts towards fewer
 //! entries, parents towards none, edits towards adding a root.
 //!
@@ -15,16 +18,15 @@
 //!             prop_assert_eq!((h.to_string(), h.len()), (before, nodes)); // refused, and nothing changed
 //!         }
 //!     }
-//!     let all: Vec<_> = h.roots().flat_map(|root| h.subtree(root).unwrap()).collect();
-//!     prop_assert_eq!(all.len(), h.len());
+//!     prop_assert_eq!(h.ids().count(), h.len());
 //! });
 //! ```
 
 use crate::accumulate::Accumulate;
-use crate::{Error, HierarchyOf, Keep, NodeId, Transform};
+use crate::{DTransform, DTransform2, Error, HierarchyOf, Keep, NodeId, Transform, Transform2};
 use alloc::{vec, vec::Vec};
 use core::fmt::Debug;
-use glam::{BVec3, EulerRot, Quat, Vec3};
+use glam::{BVec3, DVec2, DVec3, EulerRot, Quat, Vec2, Vec3};
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::{Index, select};
@@ -98,6 +100,41 @@ pub fn transforms() -> impl Strategy<Value = Transform> + Clone {
         1 => mirrored_transforms(),
         1 => flat_transforms(),
     ]
+}
+
+/// As [`transforms`], in double precision: positions and rotations with digits that float32 has not.
+pub fn dtransforms() -> impl Strategy<Value = DTransform> + Clone {
+    (transforms(), digits(), digits(), digits()).prop_map(|(t, x, y, z)| {
+        let t = t.as_dtransform().normalized();
+        t.with_position(t.position + DVec3::new(x, y, z))
+    })
+}
+
+/// As [`transforms`], in the plane: angles from -π to π, one in ten mirrored, one in ten flat.
+pub fn transforms2() -> impl Strategy<Value = Transform2> + Clone {
+    use core::f32::consts::PI;
+    let factors = || (-LARGE..=LARGE, -LARGE..=LARGE).prop_map(|(x, y)| Vec2::new(x, y).exp());
+    let scale = prop_oneof![
+        3 => Just(Vec2::ONE),
+        2 => (-LARGE..=LARGE).prop_map(|factor| Vec2::splat(factor).exp()),
+        3 => factors(),
+        1 => (factors(), select(vec![Vec2::new(-1.0, 1.0), Vec2::new(1.0, -1.0)])).prop_map(|(s, sign)| s * sign),
+        1 => (factors(), select(vec![Vec2::Y, Vec2::X, Vec2::ZERO])).prop_map(|(s, left)| s * left),
+    ];
+    (-FAR..=FAR, -FAR..=FAR, -PI..=PI, scale).prop_map(|(x, y, r, s)| Transform2::new(Vec2::new(x, y), r, s))
+}
+
+/// As [`transforms2`], in double precision: positions and angles with digits that float32 has not.
+pub fn dtransforms2() -> impl Strategy<Value = DTransform2> + Clone {
+    (transforms2(), digits(), digits(), digits()).prop_map(|(t, x, y, r)| {
+        let t = t.as_dtransform2();
+        DTransform2 { position: t.position + DVec2::new(x, y), rotation: t.rotation + r, ..t }
+    })
+}
+
+/// What is below the last digit of a float32 of the size of a position or an angle.
+fn digits() -> impl Strategy<Value = f64> + Clone {
+    -1e-7..=1e-7
 }
 
 /// What a tree looks like.
@@ -204,10 +241,7 @@ impl<T: Copy> Edit<T> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn apply<A: Accumulate<Transform = T>>(&self, h: &mut HierarchyOf<A>) -> Result<(), Error> {
-        let pick = |h: &HierarchyOf<A>, n: usize| -> Option<NodeId> {
-            let n = n.checked_rem(h.len())?;
-            h.roots().filter_map(|root| h.subtree(root).ok()).flatten().nth(n)
-        };
+        let pick = |h: &HierarchyOf<A>, n: usize| -> Option<NodeId> { h.ids().nth(n.checked_rem(h.len())?) };
         let pick_parent = |h: &HierarchyOf<A>, n: Option<usize>| n.and_then(|n| pick(h, n));
         let node = match *self {
             Self::AddRoot(_) | Self::InsertChildAt(..) | Self::Clear | Self::Update | Self::Optimize => None,
@@ -278,7 +312,7 @@ pub fn edits<T: Copy + Debug + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Components, Matrices};
+    use crate::{Components, DComponents, Matrices, Matrices2};
     use proptest::prelude::*;
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
@@ -298,6 +332,9 @@ mod tests {
             assert_eq!(simplest(uniform_transforms(), &mut runner), Transform::IDENTITY);
             assert_eq!(simplest(nonuniform_transforms(), &mut runner), Transform::IDENTITY);
             assert_eq!(simplest(transforms(), &mut runner), Transform::IDENTITY);
+            assert_eq!(simplest(dtransforms(), &mut runner), DTransform::IDENTITY);
+            assert_eq!(simplest(transforms2(), &mut runner), Transform2::IDENTITY);
+            assert_eq!(simplest(dtransforms2(), &mut runner), DTransform2::IDENTITY);
             let mirrored = Transform::from_scale(Vec3::new(-1.0, 1.0, 1.0));
             assert_eq!(simplest(mirrored_transforms(), &mut runner), mirrored);
             let flat = Transform::from_scale(Vec3::new(0.0, 1.0, 1.0));
@@ -309,10 +346,33 @@ mod tests {
         }
     }
 
-    fn check_edits<A: Accumulate<Transform = Transform>>(
-        mut h: HierarchyOf<A>,
-        edits: &[Edit<Transform>],
-    ) -> Result<(), TestCaseError> {
+    /// The plane and double precision have every kind too: a hierarchy takes each, and keeps its bits.
+    #[test]
+    fn all_kinds_are_drawn_in_the_plane_and_in_double_precision() {
+        fn drawn<S: Strategy>(strategy: S, runner: &mut TestRunner) -> Vec<S::Value> {
+            (0..1000).map(|_| strategy.new_tree(runner).unwrap().current()).collect()
+        }
+        macro_rules! check {
+            ($Hierarchy:ident, $strategy:ident, $narrowed:expr, $runner:expr) => {
+                let mut h = crate::$Hierarchy::new();
+                let all = drawn($strategy(), $runner);
+                for &t in &all {
+                    let id = h.add_root(t).unwrap();
+                    assert_eq!(h.local(id), Ok(t));
+                }
+                // One in ten each: a thousand draws with fewer than 50 are not to be expected, at p < 1e-8.
+                assert!(all.iter().filter(|t| t.is_mirrored()).count() >= 50);
+                assert!(all.iter().filter(|t| t.scale.to_array().contains(&0.0)).count() >= 50);
+                assert!(all.iter().filter(|t| $narrowed(t)).count() <= 100, "digits of float32 alone");
+            };
+        }
+        let runner = &mut TestRunner::deterministic();
+        check!(Hierarchy2, transforms2, |_: &Transform2| false, runner);
+        check!(DHierarchy, dtransforms, |t: &&DTransform| t.as_transform().as_dtransform() == **t, runner);
+        check!(DHierarchy2, dtransforms2, |t: &&DTransform2| t.as_transform2().as_dtransform2() == **t, runner);
+    }
+
+    fn check_edits<A: Accumulate>(mut h: HierarchyOf<A>, edits: &[Edit<A::Transform>]) -> Result<(), TestCaseError> {
         for edit in edits {
             let (before, nodes) = (alloc::format!("{h:?}"), h.len());
             if edit.apply(&mut h).is_err() {
@@ -378,6 +438,17 @@ mod tests {
         ) {
             check_edits(matrices, &edits)?;
             check_edits(components, &edits)?;
+        }
+
+        #[test]
+        fn any_edit_fits_the_plane_and_double_precision(
+            plane in hierarchies::<Matrices2>(Shape::Random, 0..12, transforms2()),
+            double in hierarchies::<DComponents>(Shape::Random, 0..12, dtransforms()),
+            edits2 in vec(edits(transforms2()), 0..30),
+            dedits in vec(edits(dtransforms()), 0..30),
+        ) {
+            check_edits(plane, &edits2)?;
+            check_edits(double, &dedits)?;
         }
     }
 }

@@ -5,8 +5,9 @@
 //! the rows that the frame before moved. Only rows that the next change of their block leaves out get
 //! their version written out, once.
 
+use super::Worlds;
+use super::bits::{self, BITS, ones};
 use super::order::Permutation;
-use super::propagate::Worlds;
 use crate::NodeId;
 use crate::accumulate::{Accumulate, Matrices};
 use crate::topology::Topology;
@@ -14,8 +15,6 @@ use alloc::collections::{VecDeque, vec_deque};
 use alloc::vec::Vec;
 use core::iter::FusedIterator;
 use core::ops::Range;
-
-const BITS: usize = u64::BITS as usize;
 
 /// Unchanged rows between two changed ones that are not worth a copy of their own: with 48 bytes a row
 /// about what a call to a driver costs.
@@ -26,10 +25,11 @@ const REMOVED: (usize, usize) = (1024, 4);
 
 /// A moment in the life of a hierarchy, for readers that want to know what changed since.
 ///
-/// [`HierarchyOf::update`](crate::HierarchyOf::update) makes a new one if it computed anything, and so do removals and re-sorts, which
-/// change rows at once. Later versions are greater. The default is before everything, so that a reader
-/// that starts with it is told of every node. A version means nothing to another hierarchy, nor to a
-/// clone once either is edited: a reader that changes over starts from the default.
+/// [`HierarchyOf::update`](crate::HierarchyOf::update) makes a new one if it computed anything, and so do
+/// removals and re-sorts, which change rows at once. Later versions are greater. The default is before
+/// everything, so that a reader that starts with it is told of every node. A version means nothing to
+/// another hierarchy, nor to a clone once either is edited: a reader that changes over starts from the
+/// default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(u64);
 
@@ -118,9 +118,7 @@ impl Changes {
         if rows.is_empty() {
             return;
         }
-        let (first, last) = (rows.start as usize / BITS, (rows.end as usize - 1) / BITS);
-        let head = u64::MAX << (rows.start as usize % BITS);
-        let tail = u64::MAX >> (BITS - 1 - (rows.end as usize - 1) % BITS);
+        let [(first, head), (last, tail)] = bits::ends(&rows);
         if first == last {
             return self.record_in(first, head & tail);
         }
@@ -147,7 +145,8 @@ impl Changes {
     /// Notes that a node is removed and its row becomes a hole. `slots` bounds what is remembered.
     pub(super) fn remove(&mut self, row: u32, id: NodeId, slots: usize) {
         self.begin();
-        self.record_in(row as usize / BITS, 1 << (row as usize % BITS));
+        let (index, bit) = bits::place(row);
+        self.record_in(index, bit);
         self.end();
         self.remember(id, slots);
     }
@@ -237,18 +236,6 @@ impl Changes {
             last = version;
         }
     }
-}
-
-/// The numbers of the bits that are set, from the lowest.
-fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        if bits == 0 {
-            return None;
-        }
-        let one = bits.trailing_zeros() as usize;
-        bits &= bits - 1;
-        Some(one)
-    })
 }
 
 /// The rows that changed since a version: the first row of a block, and a bit per row.
@@ -419,10 +406,8 @@ impl<A: Accumulate> Iterator for ChangedNodes<'_, A> {
 
     fn next(&mut self) -> Option<NodeId> {
         loop {
-            while self.bits != 0 {
-                let row = self.start + self.bits.trailing_zeros() as usize;
-                self.bits &= self.bits - 1;
-                if let Some(id) = self.worlds.id_of_row(row) {
+            while let Some(row) = bits::take_one(&mut self.bits) {
+                if let Some(id) = self.worlds.id_of_row(self.start + row) {
                     return Some(id);
                 }
             }
@@ -449,11 +434,8 @@ impl Iterator for ChangedRows<'_> {
 
     fn next(&mut self) -> Option<Range<usize>> {
         loop {
-            while self.bits != 0 {
-                let first = self.bits.trailing_zeros() as usize;
-                let count = (self.bits >> first).trailing_ones() as usize;
-                self.bits &= u64::MAX.checked_shl((first + count) as u32).unwrap_or(0);
-                let next = self.start + first..self.start + first + count;
+            while let Some(rows) = bits::take_stretch(&mut self.bits) {
+                let next = self.start + rows.start..self.start + rows.end;
                 if self.held.is_empty() {
                     self.held = next;
                 } else if next.start - self.held.end <= GAP {

@@ -9,8 +9,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// Links agree both ways, ids with slots, slots with rows; runs hold their subtree, parents first;
     /// scattered nodes have scattered ancestors; holes are zero; marks agree with their summary and
-    /// counter; versions with theirs, and every computed row has one; local rows with local values; and each world that is not dirty is the product of its
-    /// parent's world, or what the node inherits of it, and its own local pose, to the bit, and its previous world where it rests.
+    /// counter; versions with theirs, and every computed row has one; local rows with local values; and
+    /// each world that is not dirty is the product of its parent's world, or what the node inherits of
+    /// it, and its own local pose, to the bit, and its previous world where it rests.
     ///
     /// # Panics
     /// If one does not hold, which is a defect of this crate.

@@ -113,8 +113,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`world_to_local_vector`](Self::world_to_local_vector).
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`Degenerate`] if the direction is zero; [`SingularParent`] naming
-    /// the node if its world is flat.
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`Degenerate`] if the direction is zero;
+    /// [`SingularParent`] naming the node if its world is flat.
     #[doc(alias = "InverseTransformDirection")]
     pub fn world_to_local_direction(&self, id: NodeId, direction: A::Vector) -> Result<A::Vector, WorldError> {
         self.topology.slot(id)?;
@@ -127,8 +127,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`local_to_world_normal`](Self::local_to_world_normal).
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`Degenerate`] if the normal is zero; [`SingularParent`] naming the
-    /// node if its world is flat.
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`Degenerate`] if the normal is zero;
+    /// [`SingularParent`] naming the node if its world is flat.
     pub fn world_to_local_normal(&self, id: NodeId, normal: A::Vector) -> Result<A::Vector, WorldError> {
         self.topology.slot(id)?;
         let normal = A::Shared::check_vector(normal)?;
@@ -139,12 +139,13 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// Taken in float64 from local values, with [`Matrices`](crate::Matrices) from the lowest common
     /// ancestor down, so that two nodes far from the origin, whose worlds are rounded, keep their
-    /// relation; from the root down if a node on the way does not [inherit](crate::Inherit) everything. With [`Components`](crate::Components) through the worlds, positions subtracted first.
-    /// O(depth).
+    /// relation; from the root down if a node on the way does not [inherit](crate::Inherit) everything.
+    /// With [`Components`](crate::Components) through the worlds, positions subtracted first. O(depth).
     ///
     /// # Errors
     /// [`StaleNode`] for either; [`SingularParent`] naming `to` if it is flat on the way to the common
-    /// ancestor (with `Components`: to the root), or no rounded matrix does the job; [`NonFinite`](crate::NonFinite) if the result overflows.
+    /// ancestor (with `Components`: to the root), or no rounded matrix does the job;
+    /// [`NonFinite`](crate::NonFinite) if the result overflows.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
@@ -178,6 +179,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.is_mirrored(root)? && !h.is_mirrored(child)?);
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "worldScaleSign")]
     pub fn is_mirrored(&self, id: NodeId) -> Result<bool, StaleNode> {
         let (slot, _) = self.at(id)?;
         Ok(!self.is_flat_in_world(slot) && A::Shared::is_mirrored(&A::wide_matrix(&self.world(id)?)))

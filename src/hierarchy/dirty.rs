@@ -1,11 +1,10 @@
 //! Which rows are dirty: their world, and that of everything below them, waits for an update.
 //! The sole writer of marks.
 
+use super::bits::{self, BITS};
 use super::order::Permutation;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
-
-const BITS: usize = u64::BITS as usize;
 
 /// A bit per row, and a bit above per 64 rows that is set where one of those is.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +43,7 @@ impl Marks {
     }
 
     pub(crate) fn get(&self, row: u32) -> bool {
-        self.words[row as usize / BITS] >> (row as usize % BITS) & 1 == 1
+        bits::contains(&self.words, row)
     }
 
     /// How many rows are marked.
@@ -58,7 +57,7 @@ impl Marks {
     }
 
     pub(crate) fn set(&mut self, row: u32) {
-        let (index, bit) = (row as usize / BITS, 1 << (row as usize % BITS));
+        let (index, bit) = bits::place(row);
         let word = &mut self.words[index];
         self.count += usize::from(*word & bit == 0);
         *word |= bit;
@@ -78,17 +77,13 @@ impl Marks {
         if self.count == 0 || rows.is_empty() {
             return;
         }
-        let (first, last) = (rows.start as usize / BITS, (rows.end as usize - 1) / BITS);
-        for index in first..=last {
-            let mut mask = u64::MAX;
-            if index == first {
-                mask &= u64::MAX << (rows.start as usize % BITS);
-            }
-            if index == last {
-                mask &= u64::MAX >> (BITS - 1 - (rows.end as usize - 1) % BITS);
-            }
-            self.unset_in(index, mask);
+        let [(first, head), (last, tail)] = bits::ends(&rows);
+        if first == last {
+            return self.unset_in(first, head & tail);
         }
+        self.unset_in(first, head);
+        (first + 1..last).for_each(|index| self.unset_in(index, u64::MAX));
+        self.unset_in(last, tail);
     }
 
     /// Clears marks in the block in which `row` is.
@@ -115,7 +110,7 @@ impl Marks {
         let (index, word) = if here != 0 {
             (at, here)
         } else {
-            let index = next_bit(&self.summary, at + 1)?;
+            let index = bits::next(&self.summary, at + 1)?;
             (index, self.words[index])
         };
         Some((index * BITS) as u32 + word.trailing_zeros())
@@ -132,7 +127,7 @@ impl Marks {
             return;
         }
         for (new, old_row) in order.iter().enumerate() {
-            if old[old_row as usize / BITS] >> (old_row as usize % BITS) & 1 == 1 {
+            if bits::contains(&old, old_row) {
                 self.set(new as u32);
             }
         }
@@ -153,17 +148,6 @@ impl Marks {
             assert!(used == BITS || word >> used == 0, "a mark beyond the last row");
         }
     }
-}
-
-/// The first set bit at or after `bit`.
-pub(super) fn next_bit(words: &[u64], bit: usize) -> Option<usize> {
-    let mut index = bit / BITS;
-    let mut word = *words.get(index)? & u64::MAX << (bit % BITS);
-    while word == 0 {
-        index += 1;
-        word = *words.get(index)?;
-    }
-    Some(index * BITS + word.trailing_zeros() as usize)
 }
 
 #[cfg(test)]

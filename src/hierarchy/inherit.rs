@@ -1,7 +1,7 @@
 //! What nodes inherit. [`Inherits`] is the sole writer of that column, and [`Poses`] the one place that says
 //! what the world of a node is that does not inherit everything.
 
-use super::dirty::next_bit;
+use super::bits::{self, BITS, place};
 use super::local::Locals;
 use super::order::{Order, Permutation};
 use super::{HierarchyOf, Keep};
@@ -90,8 +90,6 @@ impl Default for Inherit {
     }
 }
 
-const BITS: usize = u64::BITS as usize;
-
 /// By row, as bits, which parts a node does not inherit. Empty while every node inherits all, and again once
 /// the last does that did not.
 #[derive(Clone, Debug, Default)]
@@ -115,8 +113,7 @@ impl Inherits {
 
     /// Whether the node in a row inherits less than all.
     pub(super) fn is_reduced(&self, row: u32) -> bool {
-        let (index, bit) = place(row);
-        self.reduced.get(index).is_some_and(|word| word & bit != 0)
+        bits::contains(&self.reduced, row)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -180,17 +177,12 @@ impl Inherits {
         let mut count = 0;
         for (index, (&reduced, off)) in self.reduced.iter().zip(&self.off).enumerate() {
             assert_eq!(reduced, off[0] | off[1] | off[2], "rows from {}", index * BITS);
-            let mut rows = (0..BITS).filter(|bit| reduced >> bit & 1 == 1).map(|bit| index * BITS + bit);
+            let mut rows = bits::ones(reduced).map(|bit| index * BITS + bit);
             assert!(rows.all(&is_node), "a row from {} inherits in part and is no node's", index * BITS);
             count += reduced.count_ones() as usize;
         }
         assert_eq!(count, self.count, "nodes that do not inherit all");
     }
-}
-
-/// Word and bit of a row.
-fn place(row: u32) -> (usize, u64) {
-    (row as usize / BITS, 1 << (row as usize % BITS))
 }
 
 /// The rows at which sweeps are cut, as bits: their worlds follow by another rule.
@@ -206,7 +198,7 @@ impl<'a> Cuts<'a> {
     pub(super) fn within(self, rows: Range<usize>) -> impl Iterator<Item = usize> + 'a {
         let mut at = rows.start;
         core::iter::from_fn(move || {
-            let row = next_bit(self.0, at).filter(|&row| row < rows.end)?;
+            let row = bits::next(self.0, at).filter(|&row| row < rows.end)?;
             at = row + 1;
             Some(row)
         })
@@ -217,7 +209,7 @@ impl<'a> Cuts<'a> {
         let mut at = rows.start;
         core::iter::from_fn(move || {
             while at < rows.end {
-                let piece = at..next_bit(self.0, at).map_or(rows.end, |cut| cut.min(rows.end));
+                let piece = at..bits::next(self.0, at).map_or(rows.end, |cut| cut.min(rows.end));
                 at = piece.end + 1;
                 if !piece.is_empty() {
                     return Some(piece);

@@ -44,6 +44,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.parent(child)?, Some(root));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "append")]
+    #[doc(alias = "addChild")]
+    #[doc(alias = "AttachToComponent")]
     pub fn add_child(&mut self, parent: NodeId, mut local: A::Transform) -> Result<NodeId, InsertError> {
         let parent = self.topology.slot(parent)?;
         A::admit::<InsertError>(&mut local)?;
@@ -349,6 +352,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.position(part)?, Vec3::new(1.0, 1.0, 0.0));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "bPromoteChildren")]
     pub fn remove_and_promote(&mut self, id: NodeId, keep: Keep) -> Result<(), ReparentError> {
         let slot = self.topology.slot(id)?;
         let parent = self.topology.links(slot).parent;

@@ -1,7 +1,7 @@
 //! Inverses of world matrices, kept from one frame to the next. Built on what every user has.
 
 use super::changes::Version;
-use super::propagate::Worlds;
+use super::worlds::Worlds;
 use crate::accumulate::{Geometry, Matrices};
 use crate::{NodeId, NodeMap, WorldError};
 

@@ -196,6 +196,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(matches!(h.local(id), Err(LocalError::NotTrs(_))));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "GetRelativeTransform")]
     pub fn local(&self, id: NodeId) -> Result<A::Transform, LocalError> {
         let slot = self.topology.slot(id)?;
         Ok(A::as_trs(&self.own(slot)).map_err(|residual| NotTrs { node: id, residual })?)
@@ -311,6 +312,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert_eq!(h.local(id)?, Transform::new(Vec3::X, Quat::from_rotation_y(1.0), Vec3::new(1.0, 0.0, -2.0)));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "set_translation")]
     pub fn set_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), LocalError> {
         let (slot, row) = self.at(id)?;
         let position = A::Shared::check_vector(position)?;

@@ -8,6 +8,7 @@
 
 mod layout;
 
+use super::bits::{self, BITS};
 use crate::topology::{NONE, Topology};
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -53,8 +54,8 @@ struct Spans {
 impl Spans {
     fn reserve(&mut self, additional: usize) {
         self.lengths.reserve(additional);
-        self.scattered.reserve(additional.div_ceil(64));
-        self.ones.reserve(additional.div_ceil(64));
+        self.scattered.reserve(additional.div_ceil(BITS));
+        self.ones.reserve(additional.div_ceil(BITS));
     }
 
     fn shrink_to_fit(&mut self) {
@@ -74,11 +75,11 @@ impl Spans {
     fn push(&mut self) {
         let row = self.lengths.len();
         self.lengths.push(1);
-        if row % 64 == 0 {
+        if row % BITS == 0 {
             self.scattered.push(0);
             self.ones.push(0);
         }
-        self.ones[row / 64] |= 1 << (row % 64);
+        self.ones[row / BITS] |= 1 << (row % BITS);
     }
 
     /// The length of a run, 0 of a scattered node.
@@ -92,12 +93,12 @@ impl Spans {
     }
 
     fn is_scattered(&self, row: u32) -> bool {
-        self.scattered[row as usize / 64] >> (row % 64) & 1 == 1
+        bits::contains(&self.scattered, row)
     }
 
     fn set_run(&mut self, row: u32, length: u32) {
         self.lengths[row as usize] = length;
-        let (index, bit) = (row as usize / 64, 1 << (row % 64));
+        let (index, bit) = bits::place(row);
         self.scattered[index] &= !bit;
         if length == 1 {
             self.ones[index] |= bit;
@@ -107,18 +108,18 @@ impl Spans {
     }
 
     fn scatter(&mut self, row: u32) {
-        let (index, bit) = (row as usize / 64, 1 << (row % 64));
+        let (index, bit) = bits::place(row);
         self.scattered[index] |= bit;
         self.ones[index] &= !bit;
     }
 
     fn assert_well_formed(&self) {
-        assert_eq!(self.ones.len(), self.lengths.len().div_ceil(64), "words of ones");
+        assert_eq!(self.ones.len(), self.lengths.len().div_ceil(BITS), "words of ones");
         assert_eq!(self.scattered.len(), self.ones.len(), "words of scattered rows");
         for (index, (ones, scattered)) in self.ones.iter().zip(&self.scattered).enumerate() {
-            let row = |bit: usize| self.lengths.get(64 * index + bit) == Some(&1) && scattered >> bit & 1 == 0;
-            let want = (0..64).filter(|&bit| row(bit)).fold(0, |word, bit| word | 1_u64 << bit);
-            assert_eq!(*ones, want, "ones of rows from {}", 64 * index);
+            let row = |bit: usize| self.lengths.get(BITS * index + bit) == Some(&1) && scattered >> bit & 1 == 0;
+            let want = (0..BITS).filter(|&bit| row(bit)).fold(0, |word, bit| word | 1_u64 << bit);
+            assert_eq!(*ones, want, "ones of rows from {}", BITS * index);
         }
         // Inside of each other or apart.
         let mut open: Vec<usize> = Vec::new();
@@ -203,7 +204,7 @@ impl Order {
 
     /// Which of the 64 rows around `row`, those of its block, are runs of one.
     pub(crate) fn ones(&self, row: u32) -> u64 {
-        self.spans.ones[row as usize / 64]
+        self.spans.ones[row as usize / BITS]
     }
 
     /// Appends a node as a run of one.

@@ -1,11 +1,11 @@
 //! The world poses of the update before, for those who ask for them. The sole writer of that column.
 
-use super::HierarchyOf;
+use super::bits;
 use super::changes::{Changes, Version};
 use super::check::same;
 use super::dirty::Marks;
 use super::order::Permutation;
-use super::propagate::Worlds;
+use super::{HierarchyOf, Worlds};
 use crate::accumulate::{Accumulate, Geometry};
 use crate::topology::NONE;
 use crate::{NodeId, NotTracked, StaleNode, WorldError};
@@ -83,12 +83,9 @@ impl<A: Accumulate> Previous<A> {
     pub(super) fn advance(&mut self, worlds: &[A::Row], changes: &Changes) {
         let Some(column) = &mut self.0 else { return };
         for (start, mut bits) in changes.since(column.since) {
-            while bits != 0 {
-                let first = bits.trailing_zeros();
-                let count = (bits >> first).trailing_ones();
-                let stretch = start + first as usize..start + (first + count) as usize;
+            while let Some(rows) = bits::take_stretch(&mut bits) {
+                let stretch = start + rows.start..start + rows.end;
                 column.rows[stretch.clone()].copy_from_slice(&worlds[stretch]);
-                bits &= u64::MAX.checked_shl(first + count).unwrap_or(0);
             }
         }
         column.since = changes.version();
@@ -112,7 +109,7 @@ impl<A: Accumulate> Previous<A> {
         assert!(column.since <= changes.version(), "the last update was in the future");
         let mut computed = alloc::vec![false; stale.len()];
         for (start, bits) in changes.since(column.since) {
-            (0..64).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| computed[start + bit] = true);
+            bits::ones(bits).for_each(|bit| computed[start + bit] = true);
         }
         for (row, &stale) in stale.iter().enumerate() {
             assert!(stale || !column.fresh.get(row as u32), "row {row} is clean and has no past");

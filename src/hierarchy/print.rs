@@ -59,6 +59,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.tree(arm)?.to_string(), "1v1 (0.0, 1.0, 0.0) mirrored\n└── 2v1 (-1.0, 1.0, 0.0)");
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "print_tree")]
     pub fn tree(&self, id: impl Into<Option<NodeId>>) -> Result<Tree<'_, A>, StaleNode> {
         Ok(Tree { root: self.topology.slot_or_none(id.into())?, ..self.forest() })
     }

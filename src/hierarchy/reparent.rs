@@ -32,9 +32,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// because `combine` does not associate. With `P` and `W` the chain of the new parent and the
     /// wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`, element by element (8 ε in
     /// double precision, where float64 has no digits to spare, and both chains round by `2 ε` a level of
-    /// the product of their sizes besides); and if it still misses the wanted pose, by more than 2⁻¹⁰ of a column's largest element, the parent
-    /// counts as singular. (A position counts by its distance from the parent's or the world's origin,
-    /// whichever is larger.)
+    /// the product of their sizes besides); and if it still misses the wanted pose, by more than 2⁻¹⁰ of
+    /// a column's largest element, the parent counts as singular. (A position counts by its distance from
+    /// the parent's or the world's origin, whichever is larger.)
     ///
     /// A node that does not [inherit](Inherit) everything, or has such a node on one of the two ways, is
     /// compared from the root down: `P` is then what it will inherit of its new parent. What it inherits
@@ -94,6 +94,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert!(h.roots().eq([a, c, b]));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "insertChild")]
     pub fn reparent_at(
         &mut self,
         id: NodeId,
@@ -126,6 +127,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "unparent")]
+    #[doc(alias = "DetachFromComponent")]
+    #[doc(alias = "removeFromParent")]
     pub fn detach(&mut self, id: NodeId, keep: Keep) -> Result<Option<NodeId>, ReparentError> {
         self.reparent(id, None, keep)
     }
@@ -146,6 +149,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert!(h.roots().eq([root, child]));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "DetachChildren")]
     pub fn detach_children(&mut self, id: NodeId, keep: Keep) -> Result<(), ReparentError> {
         let slot = self.topology.slot(id)?;
         let mut children = Vec::new();

@@ -3,17 +3,15 @@
 use super::{HierarchyOf, Inherit};
 use crate::NodeId;
 use crate::accumulate::{Accumulate, Own};
-use crate::topology::{BadId, NONE, Topology};
+use crate::topology::{BadId, Topology};
 use alloc::vec::Vec;
 
 impl<A: Accumulate> HierarchyOf<A> {
     /// Each node with its parent, its own value and what it inherits, depth first.
     pub(crate) fn records(&self) -> impl Iterator<Item = (NodeId, Option<NodeId>, Own<A>, Inherit)> + '_ {
-        let mut at = self.topology.ends(NONE).0;
-        core::iter::from_fn(move || {
-            let (slot, id) = (at, self.topology.id(at)?);
-            at = self.topology.next_in_forest(slot);
-            Some((id, self.topology.id(self.topology.links(slot).parent), self.own(slot), self.inherit_of(slot)))
+        self.ids().map(|id| {
+            let slot = id.slot();
+            (id, self.topology.id(self.topology.links(slot).parent), self.own(slot), self.inherit_of(slot))
         })
     }
 

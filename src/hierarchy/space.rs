@@ -42,6 +42,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.position(child)?.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "AddLocalOffset")]
+    #[doc(alias = "translateOnAxis")]
     pub fn translate(&mut self, id: NodeId, offset: A::Vector, space: Space) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let offset = A::Shared::check_vector(offset)?;
@@ -89,8 +91,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// rotation or reflection times one factor that is a rotation of `r` too, and the scale keeps its
     /// bits; under any other it is exact all the same, and the node may hold shear afterwards. (With
     /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised, an angle
-    /// wrapped to (-π, π], each time, so that any number of calls leaves it one. Marks the node dirty. O(1), in world space
-    /// O(depth).
+    /// wrapped to (-π, π], each time, so that any number of calls leaves it one. Marks the node dirty.
+    /// O(1), in world space O(depth).
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite),
@@ -107,6 +109,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.world_rotation(child)?.abs_diff_eq(Quat::from_rotation_y(0.5) * quarter, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "rotateOnWorldAxis")]
+    #[doc(alias = "AddLocalRotation")]
     pub fn rotate(&mut self, id: NodeId, rotation: A::Rotation, space: Space) -> Result<(), WorldError> {
         self.turn(id, None, rotation, space)
     }
@@ -165,9 +169,10 @@ impl<A: Geometry> HierarchyOf<A> {
     /// through a world point, with its +Y axis as near to the world direction `world_up` as that leaves.
     ///
     /// In two dimensions, where there is no up to choose, it is [`aim_at`](Self::aim_at). Position, scale
-    /// and shear stay. With [`Matrices`](crate::Matrices) it aims in the parent's space, where target and up are mapped to, so that the ray is right under rotated, scaled, mirrored and
-    /// sheared parents; with [`Components`](crate::Components)
-    /// `r = r_p⁻¹ lookRotation(target - world_position)`. Marks the node dirty. O(depth).
+    /// and shear stay. With [`Matrices`](crate::Matrices) it aims in the parent's space, where target and
+    /// up are mapped to, so that the ray is right under rotated, scaled, mirrored and sheared parents;
+    /// with [`Components`](crate::Components) `r = r_p⁻¹ lookRotation(target - world_position)`. Marks
+    /// the node dirty. O(depth).
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite);

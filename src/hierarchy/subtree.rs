@@ -169,7 +169,6 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.with_ids(old, &new))
     }
 
-    /// New slots in the shape of others.
     /// Of nodes that have just got their rows, and are marked.
     fn put_inherits(&mut self, shape: &Shape, inherits: impl IntoIterator<Item = Inherit>) {
         for (&slot, inherit) in shape.slots.iter().zip(inherits) {
@@ -177,6 +176,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
     }
 
+    /// New slots in the shape of others.
     fn allocate(&mut self, shape: &Shape) -> Shape {
         Shape { slots: shape.slots.iter().map(|_| self.topology.allocate()).collect(), up: shape.up.clone() }
     }

@@ -21,6 +21,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!((h.parent(root)?, h.parent(child)?), (None, Some(root)));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "get_parent")]
     pub fn parent(&self, id: NodeId) -> Result<Option<NodeId>, StaleNode> {
         Ok(self.topology.id(self.topology.links(self.topology.slot(id)?).parent))
     }
@@ -96,6 +97,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`].
+    #[doc(alias = "root_ancestor")]
     pub fn root_of(&self, id: NodeId) -> Result<NodeId, StaleNode> {
         Ok(self.ancestors(id)?.last().unwrap_or(id))
     }
@@ -116,6 +118,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!((h.depth(child)?, h.root_of(child)?), (1, root));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "IsChildOf")]
+    #[doc(alias = "isDescendantOf")]
     pub fn is_ancestor_of(&self, a: NodeId, b: NodeId) -> Result<bool, StaleNode> {
         let (a, b) = (self.topology.slot(a)?, self.topology.slot(b)?);
         Ok(a != b && self.topology.is_at_or_above(a, b))
@@ -136,6 +140,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.common_ancestor(below, a)?, Some(a));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "lowest common ancestor")]
     pub fn common_ancestor(&self, a: NodeId, b: NodeId) -> Result<Option<NodeId>, StaleNode> {
         let (a, b) = (self.topology.slot(a)?, self.topology.slot(b)?);
         Ok(self.topology.id(self.topology.common(a, b)))
@@ -145,6 +150,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`].
+    #[doc(alias = "childCount")]
+    #[doc(alias = "get_child_count")]
     pub fn child_count(&self, id: NodeId) -> Result<usize, StaleNode> {
         Ok(self.children(id)?.count())
     }
@@ -153,6 +160,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`].
+    #[doc(alias = "GetChild")]
     pub fn nth_child(&self, id: NodeId, index: usize) -> Result<Option<NodeId>, StaleNode> {
         Ok(self.children(id)?.nth(index))
     }
@@ -173,6 +181,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!((h.next_sibling(a)?, h.prev_sibling(a)?), (Some(b), None));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "GetSiblingIndex")]
+    #[doc(alias = "get_index")]
     pub fn sibling_index(&self, id: NodeId) -> Result<usize, StaleNode> {
         let mut at = self.topology.links(self.topology.slot(id)?).prev;
         let mut index = 0;
@@ -181,6 +191,27 @@ impl<A: Accumulate> HierarchyOf<A> {
             at = self.topology.links(at).prev;
         }
         Ok(index)
+    }
+
+    /// All nodes, depth first, parents before children, in the order of the roots.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let a = h.add_root(Transform::IDENTITY)?;
+    /// let b = h.add_root(Transform::IDENTITY)?;
+    /// let below = h.add_child(a, Transform::IDENTITY)?;
+    /// assert!(h.ids().eq([a, below, b]));
+    /// assert_eq!(h.ids().len(), 3);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "iter")]
+    #[doc(alias = "nodes")]
+    #[doc(alias = "traverse")]
+    #[must_use]
+    pub fn ids(&self) -> Ids<'_> {
+        let nodes = PreOrder { topology: &self.topology, root: NONE, at: self.topology.ends(NONE).0 };
+        Ids { nodes, left: self.len() }
     }
 
     /// The nodes without a parent, in order. From both ends.
@@ -193,11 +224,12 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`].
+    #[doc(alias = "get_children")]
     pub fn children(&self, id: NodeId) -> Result<Children<'_>, StaleNode> {
         Ok(Children(self.list(self.topology.slot(id)?)))
     }
 
-    /// The other children of the node's parent, in order; for a root: the other roots.
+    /// The other children of the node's parent, in order; for a root: the other roots. From both ends.
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -206,7 +238,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// use posetree::{Hierarchy, Transform};
     /// let mut h = Hierarchy::new();
     /// let [a, b, c] = [(); 3].map(|()| h.add_root(Transform::IDENTITY).unwrap());
-    /// assert!(h.siblings(b)?.eq([a, c]));
+    /// assert!(h.siblings(b)?.eq([a, c]) && h.siblings(b)?.rev().eq([c, a]));
     /// assert!(h.roots().rev().eq([c, b, a]));
     /// # Ok::<(), posetree::Error>(())
     /// ```
@@ -329,6 +361,13 @@ impl PreOrder<'_> {
     }
 }
 
+/// All nodes of a hierarchy, in pre-order. Made by [`HierarchyOf::ids`].
+#[derive(Clone, Debug)]
+pub struct Ids<'a> {
+    nodes: PreOrder<'a>,
+    left: usize,
+}
+
 /// The roots of a hierarchy, in order. Made by [`HierarchyOf::roots`].
 #[derive(Clone, Debug)]
 pub struct Roots<'a>(List<'a>);
@@ -428,6 +467,32 @@ iterators! {
         }
         iter.topology.id(at)
     };
+}
+
+impl Iterator for Ids<'_> {
+    type Item = NodeId;
+
+    fn next(&mut self) -> Option<NodeId> {
+        let id = self.nodes.next()?;
+        self.left -= 1;
+        Some(id)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Ids<'_> {}
+impl FusedIterator for Ids<'_> {}
+
+impl DoubleEndedIterator for Siblings<'_> {
+    fn next_back(&mut self) -> Option<NodeId> {
+        match self.list.take(self.list.back)? {
+            id if id == self.except => self.list.take(self.list.back),
+            id => Some(id),
+        }
+    }
 }
 
 impl DoubleEndedIterator for Roots<'_> {

@@ -88,6 +88,9 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.world_scale(child)?.abs_diff_eq(Vec3::splat(3.0), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "global_position")]
+    #[doc(alias = "getWorldPosition")]
+    #[doc(alias = "GetComponentLocation")]
     pub fn world_position(&self, id: NodeId) -> Result<A::Vector, StaleNode> {
         let (_, row) = self.at(id)?;
         Ok(A::position_of(&self.fresh(row)))
@@ -100,6 +103,8 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`].
+    #[doc(alias = "global_rotation")]
+    #[doc(alias = "getWorldQuaternion")]
     pub fn world_rotation(&self, id: NodeId) -> Result<A::Rotation, StaleNode> {
         Ok(A::Shared::rotation(&A::Shared::parts(&self.world_decomposed(id)?)))
     }
@@ -186,8 +191,9 @@ impl<A: Geometry> HierarchyOf<A> {
         Ok(A::wide_matrix(&self.world(id)?))
     }
 
-    /// Whether the node or one above it, whose scale it inherits, is exactly flat. The world itself does not always show that:
-    /// turned and turned back, a plane gets a thin side, and a direction for it, from rounding alone.
+    /// Whether the node or one above it, whose scale it inherits, is exactly flat. The world itself does
+    /// not always show that: turned and turned back, a plane gets a thin side, and a direction for it,
+    /// from rounding alone.
     pub(super) fn is_flat_in_world(&self, slot: u32) -> bool {
         let mut at = slot;
         while at != NONE {
@@ -224,6 +230,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(!h.is_trs(child)?); // it has to undo the parent's stretching
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "set_global_transform")]
     pub fn set_world(&mut self, id: NodeId, world: A::Affine) -> Result<(), WorldError> {
         self.edit_in_world(id, |frame, own| frame.solve(&A::widen_matrix(&world, own)?, own, Shear::Allowed))
     }
@@ -245,6 +252,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert_eq!(h.position(child)?, 2.0 * Vec3::X);
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "SetPositionAndRotation")]
     pub fn set_world_transform(&mut self, id: NodeId, mut world: A::Transform) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         A::admit::<WorldError>(&mut world)?;
@@ -268,6 +276,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert_eq!(h.position(child)?, 0.5 * Vec3::X);
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "set_global_position")]
+    #[doc(alias = "SetWorldLocation")]
     pub fn set_world_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let position = A::Shared::check_vector(position)?;
@@ -299,6 +309,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.is_trs(child)?);
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "set_global_rotation")]
     pub fn set_world_rotation(&mut self, id: NodeId, rotation: A::Rotation) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let rotation = A::Shared::admit_rotation::<WorldError>(rotation)?;
@@ -325,6 +336,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.scale(child)?.abs_diff_eq(Vec3::new(1.0, -1.0, 6.0) / 3.0, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "SetWorldScale3D")]
     pub fn set_world_scale(&mut self, id: NodeId, scale: A::Vector) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let scale = A::Shared::check_vector(scale)?;

@@ -1,6 +1,7 @@
 //! Where rows go in a sort: the forest in pre-order, from scratch or from what edits have left.
 
 use super::{Order, Permutation};
+use crate::hierarchy::bits::{self, BITS};
 use crate::topology::NONE;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -8,8 +9,6 @@ use core::ops::Range;
 /// Of how many rows one may be out of place for [`stitched`]. Each costs some hundred nanoseconds, in jumps
 /// and searches; laying out anew costs that much for each row there is.
 const IN_PLACE: usize = 4;
-
-const BITS: usize = u64::BITS as usize;
 
 /// The order in which rows are to be stored.
 pub(super) fn pre_order(order: &Order) -> Permutation {
@@ -134,12 +133,13 @@ impl Bits {
     }
 
     fn insert(&mut self, bit: u32) {
-        self.0[bit as usize / BITS] |= 1 << (bit as usize % BITS);
+        let (index, bit) = bits::place(bit);
+        self.0[index] |= bit;
     }
 
     /// Beyond the last one: not.
     fn contains(&self, bit: u32) -> bool {
-        self.0.get(bit as usize / BITS).is_some_and(|word| word >> (bit as usize % BITS) & 1 == 1)
+        bits::contains(&self.0, bit)
     }
 }
 
