@@ -225,8 +225,8 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// How many rows are hung at a time.
-const BATCH: usize = 64;
+/// How many rows are hung at a time, and how many steps of their ways end that.
+const BATCH: (usize, usize) = (64, 512);
 
 /// Component poses, and the worlds that follow from them. Always accumulated from the root down, and so the
 /// same bits whoever asks.
@@ -244,6 +244,7 @@ pub(super) struct Poses<'a, A: Accumulate> {
     /// The last way planned, and the poses on the last way gone, from the root down.
     known: Vec<u32>,
     poses: Vec<A::Transform>,
+    steps: usize,
 }
 
 /// From the root down to the parent of a row: how many steps are those of the way before, and what comes then.
@@ -257,39 +258,53 @@ impl<'a, A: Accumulate> Poses<'a, A> {
     /// For as long as no local value, parent or row changes.
     pub(super) fn new(order: &'a Order, locals: &'a Locals<A>, inherits: &'a Inherits) -> Self {
         let (ways, path, transforms, known, poses) = Default::default();
-        Self { order, locals, inherits, ways, path, transforms, known, poses }
+        Self { order, locals, inherits, ways, path, transforms, known, poses, steps: 0 }
+    }
+
+    /// How many poses it took so far. Rows in pre-order take one for each node, at most.
+    pub(super) fn steps(&self) -> usize {
+        self.steps
     }
 
     /// Computes the worlds of rows that do not inherit everything. O(depth) each, less what its way shares
     /// with the one before.
     pub(super) fn hang(&mut self, mut rows: impl Iterator<Item = usize>, mut put: impl FnMut(usize, A::Row)) {
-        loop {
-            self.ways.clear();
-            self.path.clear();
-            rows.by_ref().take(BATCH).for_each(|row| self.plan(row as u32));
-            if self.ways.is_empty() {
-                return;
-            }
-            self.transforms.clear();
-            let slots = self.path.iter().map(|&row| self.order.slot(row as usize));
-            self.transforms.extend(slots.map(|slot| *self.locals.transform(slot)));
-            for Way { row, shared, steps } in &self.ways {
-                self.poses.truncate(*shared);
-                for (&row, transform) in self.path[steps.clone()].iter().zip(&self.transforms[steps.clone()]).rev() {
-                    let pose = match self.poses.last() {
-                        Some(above) => A::combined(above, self.inherits.get(row), transform),
-                        None => *transform,
-                    };
-                    self.poses.push(pose);
-                }
-                let local = self.locals.row(*row);
-                let world = match self.poses.last() {
-                    Some(above) => A::hung(above, self.inherits.get(*row), local),
-                    None => A::root(local),
-                };
-                put(*row as usize, world);
-            }
+        while self.hang_some(&mut rows, &mut put) {}
+    }
+
+    /// The same, of the next few rows only: `false` if there were none.
+    pub(super) fn hang_some(
+        &mut self,
+        rows: &mut impl Iterator<Item = usize>,
+        mut put: impl FnMut(usize, A::Row),
+    ) -> bool {
+        self.ways.clear();
+        self.path.clear();
+        while self.ways.len() < BATCH.0 && self.path.len() < BATCH.1 {
+            let Some(row) = rows.next() else { break };
+            self.plan(row as u32);
         }
+        self.steps += self.path.len();
+        self.transforms.clear();
+        let slots = self.path.iter().map(|&row| self.order.slot(row as usize));
+        self.transforms.extend(slots.map(|slot| *self.locals.transform(slot)));
+        for Way { row, shared, steps } in &self.ways {
+            self.poses.truncate(*shared);
+            for (&row, transform) in self.path[steps.clone()].iter().zip(&self.transforms[steps.clone()]).rev() {
+                let pose = match self.poses.last() {
+                    Some(above) => A::combined(above, self.inherits.get(row), transform),
+                    None => *transform,
+                };
+                self.poses.push(pose);
+            }
+            let local = self.locals.row(*row);
+            let world = match self.poses.last() {
+                Some(above) => A::hung(above, self.inherits.get(*row), local),
+                None => A::root(local),
+            };
+            put(*row as usize, world);
+        }
+        !self.ways.is_empty()
     }
 
     fn plan(&mut self, row: u32) {

@@ -23,8 +23,9 @@ const fn link_cost(rows: usize) -> usize {
 /// on a walk that ends in a sort would be the longer of two ways to the same end.
 const LARGE_PART: usize = 8;
 
-/// How many rows one update may visit, in units of the number of rows. More than one each is only
-/// possible where parents are stored after their children; without a bound that is quadratic.
+/// How many rows one update may visit, in units of the number of rows, and how many component poses it may
+/// compute. More than one each is only possible where rows are far from pre-order, as where parents are stored
+/// after their children; without a bound that is quadratic.
 const VISITS_PER_ROW: usize = 2;
 
 /// Below this many of either, sorting is not worth thinking about.
@@ -89,7 +90,14 @@ struct Sources<'a, A: Accumulate> {
     poses: Poses<'a, A>,
 }
 
-/// The walk has cost as much as sorting would.
+impl<A: Accumulate> Sources<'_, A> {
+    /// Whether this is more than there is to do once rows are sorted.
+    fn is_too_much(&self, visits: usize) -> bool {
+        visits.max(self.poses.steps()) > VISITS_PER_ROW * self.order.len() + SMALL
+    }
+}
+
+/// What is left costs more than sorting would.
 struct OverBudget;
 
 impl<A: Accumulate> WorldRows<A> {
@@ -150,13 +158,13 @@ impl<A: Accumulate> WorldRows<A> {
                 Some(run) if run.end <= block_end(row) => {
                     let rows = short_runs(row, sources);
                     visits += rows.count_ones() as usize;
-                    self.sweep_block(row, rows, sources);
+                    self.sweep_block(row, rows, sources)?;
                     row + (BLOCK - rows.leading_zeros()) - row % BLOCK
                 }
                 Some(run) => {
                     let stretch = adjoining(run, sources);
                     visits += stretch.len();
-                    self.sweep(stretch.clone(), sources);
+                    self.sweep(stretch.clone(), sources)?;
                     stretch.end
                 }
                 None => {
@@ -164,32 +172,43 @@ impl<A: Accumulate> WorldRows<A> {
                     row + 1
                 }
             };
-            if visits > VISITS_PER_ROW * sources.order.len() + SMALL {
+            if sources.is_too_much(visits) {
                 return Err(OverBudget);
             }
         }
         Ok(())
     }
 
-    fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
+    /// Computes the worlds of rows that do not inherit everything. They follow from local values alone, and can
+    /// come before the rows above them. Where it stops, no mark has been cleared for them yet.
+    fn hang(&mut self, mut rows: impl Iterator<Item = usize>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        while sources.poses.hang_some(&mut rows, |row, world| self.rows[row] = world) {
+            if sources.is_too_much(0) {
+                return Err(OverBudget);
+            }
+        }
+        Ok(())
+    }
+
+    fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
         let stretch = rows.start as usize..rows.end as usize;
         if !sources.cuts.is_empty() {
-            // They follow from local values alone, and can come before the rows above them.
-            sources.poses.hang(sources.cuts.within(stretch.clone()), |row, world| self.rows[row] = world);
+            self.hang(sources.cuts.within(stretch.clone()), sources)?;
         }
         (sources.sweep)(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
         sources.marks.unset_range(rows.clone());
         sources.changes.record(rows);
+        Ok(())
     }
 
     /// Sweeps the rows of a block of 64, that of `row`, whose bits are set.
-    fn sweep_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) {
+    fn sweep_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
         let start = (row - row % BLOCK) as usize;
         let (parents, locals) = (sources.order.parents(), sources.locals.rows());
         let cuts = sources.cuts.bits(start);
         if rows & cuts != 0 {
             let hung = sources.cuts.within(start..start + BLOCK as usize).filter(|row| rows >> (row - start) & 1 == 1);
-            sources.poses.hang(hung, |row, world| self.rows[row] = world);
+            self.hang(hung, sources)?;
         }
         if rows.count_ones() >= DENSE && sources.order.len() >= OUT_OF_CACHE {
             // The rows between come out as they were, or are below a dirty row that is yet to come.
@@ -202,6 +221,7 @@ impl<A: Accumulate> WorldRows<A> {
         }
         sources.marks.unset_bits(row, rows);
         sources.changes.record_bits(row, rows);
+        Ok(())
     }
 
     /// Recomputes a scattered node and, by links, what is below it; runs below it are swept.
@@ -210,24 +230,19 @@ impl<A: Accumulate> WorldRows<A> {
         let mut at = top;
         while at != NONE {
             let row = sources.order.row(at);
-            match sources.order.run(row) {
-                Some(run) => {
-                    *visits += run.len();
-                    self.sweep(run, sources);
-                    at = sources.topology.next_past(top, at);
-                }
-                None => {
-                    *visits += 1;
-                    self.sweep(row..row + 1, sources);
-                    at = sources.topology.next_in_subtree(top, at);
-                }
-            }
+            let (rows, next) = match sources.order.run(row) {
+                Some(run) => (run, sources.topology.next_past(top, at)),
+                None => (row..row + 1, sources.topology.next_in_subtree(top, at)),
+            };
+            *visits += rows.len();
+            let stopped = self.sweep(rows, sources).is_err();
+            at = next;
             self.walked += 1;
             // Once walking has cost as much as a sort, neither it nor sorting ever costs more than twice
             // what the better of the two would have cost.
             let over = self.walked * link_cost(sources.order.len()) > sources.order.len() + SMALL
-                || *visits > VISITS_PER_ROW * sources.order.len() + SMALL;
-            if over && at != NONE {
+                || sources.is_too_much(*visits);
+            if stopped || over && at != NONE {
                 // What this walk has not come to is below its top, which therefore stays dirty.
                 sources.marks.set(sources.order.row(top));
                 return Err(OverBudget);

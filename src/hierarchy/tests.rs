@@ -248,10 +248,11 @@ impl Pair {
 /// The budget may be spent, and overrun by one sweep, before a sort; after it each row is due once.
 fn update(h: &mut HierarchyOf<Hash>) -> usize {
     let rows = h.order.len();
-    let before = hash::swept();
+    let before = (hash::swept(), hash::posed());
     h.update();
-    let visits = hash::swept() - before;
+    let (visits, poses) = (hash::swept() - before.0, hash::posed() - before.1);
     assert!(visits <= 4 * rows + 300, "{visits} rows were computed in an update of {rows}");
+    assert!(poses <= 4 * rows + 800, "{poses} component poses were computed in an update of {rows}");
     visits
 }
 

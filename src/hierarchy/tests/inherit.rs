@@ -166,3 +166,34 @@ fn runs_only(count: usize, parent_of: impl Fn(usize) -> Option<usize>, random: &
     pair.live = pair.h.extend(None, &parents, &locals).unwrap();
     pair
 }
+
+/// Where rows are far from pre-order, ways up share nothing: many walks down a deep chain, whose nodes are stored
+/// the other way round, and leaves that were added one by one, here and there.
+#[test]
+fn component_poses_of_an_update_are_bounded() {
+    let mut random = Random(13);
+    for every in [40, 400] {
+        let mut pair = Pair::new();
+        let ids: Vec<_> = (0..3_000).map(|_| pair.h.add_root(random.pose()).unwrap()).collect();
+        ids.iter().for_each(|&id| pair.h.set_inherit(id, EACH[0], Keep::Local).unwrap());
+        update(&mut pair.h);
+        for at in (0..1_500).rev() {
+            pair.h.reparent(ids[at], ids[at + 1], Keep::Local).unwrap();
+            if at % every == 0 {
+                update(&mut pair.h);
+                pair.h.assert_well_formed();
+            }
+        }
+    }
+    let mut pair = runs(3_000, |at| at.checked_sub(1), &mut random);
+    pair.update();
+    for burst in [100, 1_000, 300] {
+        let leaves: Vec<_> = (0..burst).map(|_| (pair.live[random.below(3_000)], random.pose())).collect();
+        for (parent, pose) in leaves {
+            let id = pair.h.add_child(parent, pose).unwrap();
+            pair.h.set_inherit(id, EACH[0], Keep::Local).unwrap();
+        }
+        update(&mut pair.h);
+        pair.h.assert_well_formed();
+    }
+}
