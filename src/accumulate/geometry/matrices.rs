@@ -287,14 +287,14 @@ macro_rules! matrices3 {
                         parts.rotation = other;
                         return;
                     }
-                    [true, false, false] => $Vec3::X,
-                    [false, true, false] => $Vec3::Y,
-                    [false, false, true] => $Vec3::Z,
+                    [true, false, false] => DVec3::X,
+                    [false, true, false] => DVec3::Y,
+                    [false, false, true] => DVec3::Z,
                     // Two axes determine the third.
                     _ => return,
                 };
-                let arc = $Quat::from_rotation_arc((other * known).normalize(), (parts.rotation * known).normalize());
-                parts.rotation = (arc * other).normalize();
+                let (other, own) = (wide_rotation(other), wide_rotation(parts.rotation));
+                parts.rotation = $Quat::narrow((arc(other * known, own * known) * other).normalize());
             }
 
             /// What holding the own matrix as position, rotation and scale would lose.
@@ -331,6 +331,20 @@ macro_rules! matrices3 {
 
 matrices3!(Matrices, f32, Vec3, Quat, Transform, Decomposed, Affine3A, decompose_with_hint);
 matrices3!(DMatrices, f64, DVec3, DQuat, DTransform, DDecomposed, DAffine3, ddecompose_with_hint);
+
+/// The shortest rotation from one unit vector to another. Unlike glam's it tells apart what is nearly the same or
+/// nearly opposite, which there is off by up to 2√ε.
+fn arc(from: DVec3, to: DVec3) -> DQuat {
+    let cross = from.cross(to);
+    // Of nearly opposite vectors the cross product is mostly rounding, which may point along them.
+    let axis = cross - from * from.dot(cross);
+    // 1 + cos, without cancelling.
+    let w = 0.5 * (from + to).length_squared();
+    if axis.length() <= 4.0 * f64::EPSILON && w < 1.0 {
+        return DQuat::from_vec4(from.any_orthonormal_vector().extend(0.0));
+    }
+    DQuat::from_vec4(axis.extend(w)).normalize()
+}
 
 /// A world rotation as seen from a parent, where the parent is a rotation or reflection `O` times one
 /// factor: `Oᵀ Rot(a) O = Rot(det(O) Oᵀ a)`. `None` under any other parent, where it shears.
