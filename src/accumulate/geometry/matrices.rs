@@ -3,7 +3,8 @@
 use super::Geometry;
 use crate::accumulate::matrices::Rows;
 use crate::accumulate::space3::{
-    Factors, Space3, aim, coincide, hidden, solve_affine, solve_offset, solve_point, unit, wide_rotation,
+    Factors, Space3, aim, coincide, hidden_below, scale_misfit, solve_affine, solve_offset, solve_point, unit,
+    wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, DMatrices, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
 use crate::transform::decompose::{decompose_linear, quat_of, shear_under, upper};
@@ -176,12 +177,13 @@ macro_rules! matrices3 {
                 let rotation =
                     aim::<$Float>(-upper.z_axis, upper.y_axis, parent_linear.solve(at - eye), parent_linear.solve(up))?;
                 let rotation = $Float::nearer(quat_of::<$Float>(&rotation), own.transform.rotation);
-                let forward = DMat3::from_quat(wide_rotation(rotation)) * -upper.z_axis;
+                let aimed = Self::with_rotation(own, rotation);
+                let forward = -Self::widen(&aimed.local()).matrix3.z_axis;
                 let misfit = match (unit(parent.wide.matrix3 * forward), unit(at - eye)) {
                     (Some(reached), Some(wanted)) => (reached - wanted).abs().max_element(),
                     _ => f64::INFINITY,
                 };
-                if fits(misfit) { Ok(Self::with_rotation(own, rotation)) } else { Err(Misfit::Singular(misfit as f32)) }
+                if fits(misfit) { Ok(aimed) } else { Err(Misfit::Singular(misfit as f32)) }
             }
 
             fn widen_matrix(matrix: &$Affine, _: &Own<Self>) -> Result<DAffine3, Misfit> {
@@ -215,9 +217,11 @@ macro_rules! matrices3 {
                 let rotation =
                     $Float::nearer(quat_of::<$Float>(&DMat3::from_cols(y.cross(z), y, z)), own.transform.rotation);
 
-                let linear = parent.wide.matrix3 * DMat3::from_quat(wide_rotation(rotation));
-                let off = decompose_linear(linear, DVec3::ONE).rotation - wanted;
-                let misfit = off.to_cols_array().into_iter().map(f64::abs).fold(0.0, larger);
+                // As it will be read: its rounded matrix too.
+                let turned = Self::widen(&Self::local_of(&$Transform::from_rotation(rotation))).matrix3;
+                let off = decompose_linear(parent.wide.matrix3 * turned, DVec3::ONE).rotation - wanted;
+                let hidden = hidden_below::<$Float>(parent.wide.matrix3, turned);
+                let misfit = off.to_cols_array().into_iter().map(f64::abs).fold(hidden, larger);
                 if fits(misfit) { Ok(Self::with_rotation(own, rotation)) } else { Err(Misfit::Singular(misfit as f32)) }
             }
 
@@ -229,8 +233,11 @@ macro_rules! matrices3 {
                 let turned = Self::widen(&Self::local_of(&$Transform::from_rotation(own.transform.rotation)));
                 let linear = parent.wide.matrix3 * turned.matrix3;
                 let factors = decompose_linear(linear, DVec3::ONE).scale;
-                let misfit = hidden::<$Float>(linear);
                 let solved = $Vec3::narrow(scale.widen() / factors);
+                let hidden = hidden_below::<$Float>(parent.wide.matrix3, turned.matrix3);
+                // A quotient may underflow too.
+                let reached = factors * solved.widen();
+                let misfit = larger(hidden, scale_misfit::<$Float>(reached, scale.widen()));
                 if fits(misfit) && solved.is_finite() {
                     Ok(Self::with_scale(own, solved))
                 } else {
