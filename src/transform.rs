@@ -314,8 +314,8 @@ macro_rules! transform3 {
             /// finite, `Degenerate` if the normal is zero or not finite.
             pub fn transform_normal(self, normal: $Vec3) -> Result<$Vec3, TransformError> {
                 self.reciprocal_scale()?;
-                // Brought near one first, a normal over a scale that has a reciprocal is finite.
-                let local = unit(near_one(normal.widen()) / self.scale.widen())?;
+                // Brought below one first, a normal over a scale that has a reciprocal is finite.
+                let local = unit(0.5 * near_one(normal.widen()) / self.scale.widen())?;
                 self.normal_or_non_finite(self.rotation.widen() * local)
             }
 

@@ -4,7 +4,7 @@ use crate::TransformError;
 use crate::transform::precision::Widen;
 use crate::transform2::decompose::direction;
 use glam::{Affine2, DAffine2, DMat3, DVec2, Mat3, Vec2};
-use precision::Precision2;
+use precision::{Precision2, near_zero, sum_of_angles};
 
 pub(crate) mod decompose;
 pub(crate) mod precision;
@@ -510,7 +510,7 @@ macro_rules! transform2 {
             /// comes before the rotation.
             #[doc(alias = "rotate_local")]
             pub fn rotate(&mut self, angle: $f) {
-                self.rotation = <$f as Precision2>::angle(self.rotation.widen() + angle.widen());
+                self.rotation = <$f as Precision2>::angle(sum_of_angles(self.rotation.widen(), angle.widen()));
             }
 
             /// Turns by an angle about `point`, in the parent's frame: the position goes round, and the transform turns
@@ -553,8 +553,8 @@ macro_rules! transform2 {
             #[doc(alias = "nlerp")]
             #[doc(alias = "interpolate")]
             pub fn lerp(self, end: Self, t: $f) -> Self {
-                let from = self.rotation.widen();
-                let turn = end.rotation.widen() - from;
+                let from = near_zero(self.rotation.widen());
+                let turn = near_zero(end.rotation.widen()) - from;
                 // Half a turn in f32 is a little more than one in f64, and no reason to go the other way.
                 let is_short = <$f as Precision2>::angle(turn) == $f::narrow(turn);
                 let turn = if is_short { turn } else { f64::angle(turn) };

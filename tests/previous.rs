@@ -119,6 +119,25 @@ proptest! {
     }
 }
 
+/// `interpolated(t) -> previous` as `t -> 0`, and so for the world and one: a line that turns, however little or far,
+/// does not jump as it begins to grow.
+#[test]
+fn nothing_jumps_where_a_line_begins_to_grow() {
+    let axis = Vec3::new(0.6, 0.0, 0.8);
+    for off in [1e-6, 1e-5, 1e-4, 4e-4, 1e-3, 1.0] {
+        for angle in [off, core::f32::consts::PI - off] {
+            let (line, body) =
+                (Transform::from_scale(Vec3::X), Transform::from_rotation(Quat::from_axis_angle(axis, angle)));
+            for (from, to, t) in [(line, body, 1e-7), (body, line, 1.0 - f32::EPSILON / 2.0)] {
+                let (h, [root, _]) = moved([from, Transform::IDENTITY], [to, Transform::IDENTITY]);
+                let got = h.world_interpolated(root, t).unwrap();
+                // A turn of at most π over a ten millionth of the way, and the roundings of a quaternion and its matrix.
+                assert!((Vec3::from(got.matrix3.x_axis) - Vec3::X).length() < 1e-6, "{angle} at {t}: {got}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_mirrored_node_stays_mirrored_on_the_way() {
     let from = Transform::from_scale(Vec3::new(1.0, -1.0, 1.0));

@@ -4,7 +4,7 @@ use super::space2::{self, for_each_precision, position_misfit, scale_misfit};
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear, fits};
 use crate::transform::precision::Widen;
 use crate::transform2::decompose::direction;
-use crate::transform2::precision::Precision2;
+use crate::transform2::precision::{Precision2, sum_of_angles};
 use crate::{DDecomposed2, DTransform2, Decomposed2, Inherit, NonFinite, NotRotation, Transform2};
 use core::ops::Range;
 use glam::{Affine2, DAffine2, DVec2, Vec2};
@@ -70,7 +70,8 @@ macro_rules! components2 {
 
             #[inline]
             fn product(parent: &$Transform, local: &$Transform) -> $Transform {
-                let rotation = <$f as Precision2>::angle(parent.rotation.widen() + local.rotation.widen());
+                let angle = sum_of_angles(parent.rotation.widen(), local.rotation.widen());
+                let rotation = <$f as Precision2>::angle(angle);
                 $Transform { rotation, ..parent.combine(*local) }
             }
 
@@ -142,7 +143,8 @@ macro_rules! components2 {
             }
 
             fn wide_product(parent: &DTransform2, child: &DTransform2) -> DTransform2 {
-                DTransform2 { rotation: f64::angle(parent.rotation + child.rotation), ..parent.combine(*child) }
+                let rotation = f64::angle(sum_of_angles(parent.rotation, child.rotation));
+                DTransform2 { rotation, ..parent.combine(*child) }
             }
 
             fn is_flat(own: &Own<Self>) -> bool {
@@ -156,7 +158,7 @@ macro_rules! components2 {
             fn solve(parent: &Chain<Self>, wanted: &DTransform2, _: &Own<Self>, _: Shear) -> Result<Own<Self>, Misfit> {
                 Ok(Own::trs($Transform {
                     position: solve_position::<$f>(&parent.wide, wanted.position)?,
-                    rotation: <$f as Precision2>::angle(wanted.rotation - parent.wide.rotation),
+                    rotation: <$f as Precision2>::angle(sum_of_angles(wanted.rotation, -parent.wide.rotation)),
                     scale: solve_scale::<$f>(&parent.wide, wanted.scale)?,
                 }))
             }

@@ -6,7 +6,7 @@ use super::{MISFIT, Misfit, fits, larger};
 use crate::transform::precision::Widen;
 use crate::transform::precision::power_of_two_near_reciprocal;
 use crate::transform::rank::difference_of_products;
-use crate::transform2::decompose::decompose_linear;
+use crate::transform2::decompose::{Factors, decompose_linear};
 use crate::transform2::precision::Precision2;
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, NotRotation, Transform2};
 use glam::{Affine2, DAffine2, DMat2, DMat3, DMat4, DVec2, DVec3, DVec4, Mat4, Vec2};
@@ -114,7 +114,7 @@ pub(super) fn misfit<P: Precision2>(parent: &DAffine2, x: &DAffine2, wanted: &DA
 pub(super) fn position_misfit<P: Precision2>(reached: DVec2, wanted: DVec2, origin: DVec2) -> f64 {
     let [off, from_world, from_parent, origin] =
         [reached - wanted, wanted, wanted - origin, origin].map(|v| v.abs().max_element());
-    if off <= P::SMALLEST.max(P::POSITION_MISFIT * (from_world + origin)) {
+    if off <= P::SMALLEST.max(P::POSITION_MISFIT * from_world + P::POSITION_MISFIT * origin) {
         return 0.0;
     }
     larger(0.0, off / from_world.max(from_parent))
@@ -155,15 +155,28 @@ fn residual<T>(solved: Result<T, Misfit>) -> Result<T, f32> {
     })
 }
 
-/// How much of a linear part's thinnest side, `U_ii` of `R U`, one rounding of its columns would hide:
+/// How much of the thinnest side of a product, `U_ii` of `R U`, one rounding of what it adds up would hide:
 /// beyond [`MISFIT`] whether it has that side at all is noise. Zero columns count as hidden.
-pub(super) fn hidden<P: Precision2>(linear: DMat2) -> f64 {
-    let sides = decompose_linear(linear, DVec2::ONE).scale.abs();
-    let noise = |i: usize| {
-        let rounding = 0.5 * P::EPSILON * linear.col(i).length();
-        if sides[i] == 0.0 { f64::INFINITY } else { rounding / sides[i] }
-    };
-    larger(noise(0), noise(1))
+pub(super) fn hidden_below<P: Precision2>(parent: DMat2, child: DMat2) -> f64 {
+    hidden_by::<P>(parent * child, parent.abs() * child.abs())
+}
+
+/// The same of a matrix, of which its columns are rounded.
+fn hidden<P: Precision2>(linear: DMat2) -> f64 {
+    hidden_by::<P>(linear, linear)
+}
+
+/// What is off in the first column turns the axes, and the second side by as much of what it has along the first.
+fn hidden_by<P: Precision2>(linear: DMat2, size: DMat2) -> f64 {
+    // In powers of two, so that no square over- or underflows.
+    let unit = |i: usize| power_of_two_near_reciprocal(size.col(i).abs().max_element());
+    let [linear, size] = [linear, size].map(|m| DMat2::from_cols(m.x_axis * unit(0), m.y_axis * unit(1)));
+    let Factors { scale, shear, .. } = decompose_linear(linear, DVec2::ONE);
+    let (sides, shear) = (scale.abs(), shear.abs());
+    let rounding = |i: usize| 0.5 * P::EPSILON * size.col(i).length();
+    let noise = |off: f64, side: f64| if side == 0.0 { f64::INFINITY } else { off / side };
+    let x = noise(rounding(0), sides.x);
+    larger(x, noise(rounding(1) + shear * x, sides.y))
 }
 
 /// Refuses a matrix whose image is a line or a point, as far as its rounding can tell.

@@ -3,8 +3,9 @@
 
 use super::geometry::Shared;
 use super::{MISFIT, Misfit, fits, larger};
-use crate::transform::decompose::decompose_linear;
-use crate::transform::precision::{Precision, Widen, near_one};
+use crate::transform::decompose::{self, decompose_linear};
+use crate::transform::precision::{Precision, Widen, near_one, power_of_two_near_reciprocal};
+use crate::transform::rank::determinant;
 use crate::{NonFinite, NotRotation};
 use core::marker::PhantomData;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -156,7 +157,7 @@ pub(super) fn misfit<P: Precision>(parent: &DAffine3, x: &DAffine3, wanted: &DAf
 pub(super) fn position_misfit<P: Precision>(reached: DVec3, wanted: DVec3, origin: DVec3) -> f64 {
     let [off, from_world, from_parent, origin] =
         [reached - wanted, wanted, wanted - origin, origin].map(|v| v.abs().max_element());
-    if off <= P::SMALLEST.max(P::POSITION_MISFIT * (from_world + origin)) {
+    if off <= P::SMALLEST.max(P::POSITION_MISFIT * from_world + P::POSITION_MISFIT * origin) {
         return 0.0;
     }
     larger(0.0, off / from_world.max(from_parent))
@@ -218,23 +219,38 @@ fn residual<T>(solved: Result<T, Misfit>) -> Result<T, f32> {
     })
 }
 
-/// Each column times a power of two that brings its largest element near one: no digit changes, and neither squares
-/// nor the determinant over- or underflow.
+/// Each column times a power of two that brings its largest element near one: no digit changes, and no square over-
+/// or underflows.
 fn columns_near_one(linear: DMat3) -> DMat3 {
     let DMat3 { x_axis, y_axis, z_axis } = linear;
     DMat3::from_cols(near_one(x_axis), near_one(y_axis), near_one(z_axis))
 }
 
-/// How much of a linear part's thinnest side, `U_ii` of `R U`, one rounding of its columns would hide:
+/// How much of the thinnest side of a product, `U_ii` of `R U`, one rounding of what it adds up would hide:
 /// beyond [`MISFIT`] whether it has that side at all is noise. Zero columns count as hidden.
+pub(super) fn hidden_below<P: Precision>(parent: DMat3, child: DMat3) -> f64 {
+    let (linear, size) = (parent * child, parent.abs() * child.abs());
+    let unit = |i: usize| power_of_two_near_reciprocal(size.col(i).abs().max_element());
+    let scaled = |m: DMat3| DMat3::from_cols(m.x_axis * unit(0), m.y_axis * unit(1), m.z_axis * unit(2));
+    hidden_by::<P>(scaled(linear), scaled(size))
+}
+
+/// The same of a matrix, of which its columns are rounded.
 pub(super) fn hidden<P: Precision>(linear: DMat3) -> f64 {
     let linear = columns_near_one(linear);
-    let sides = decompose_linear(linear, DVec3::ONE).scale.abs();
-    let noise = |i: usize| {
-        let rounding = 0.5 * P::EPSILON * linear.col(i).length();
-        if sides[i] == 0.0 { f64::INFINITY } else { rounding / sides[i] }
-    };
-    larger(larger(noise(0), noise(1)), noise(2))
+    hidden_by::<P>(linear, linear)
+}
+
+/// What is off in a column turns its axis, and the sides of later columns by as much of what they have along that.
+fn hidden_by<P: Precision>(linear: DMat3, size: DMat3) -> f64 {
+    let decompose::Factors { scale, shear, .. } = decompose_linear(linear, DVec3::ONE);
+    let (sides, shear) = (scale.abs(), shear.abs());
+    let rounding = |i: usize| 0.5 * P::EPSILON * size.col(i).length();
+    let noise = |off: f64, side: f64| if side == 0.0 { f64::INFINITY } else { off / side };
+    let x = noise(rounding(0), sides.x);
+    let y = noise(rounding(1) + shear.x * x, sides.y);
+    let z = noise(rounding(2) + shear.y * x + shear.z * y, sides.z);
+    larger(larger(x, y), z)
 }
 
 /// Refuses a matrix whose image is a plane, a line or a point, as far as its rounding can tell.
@@ -294,7 +310,8 @@ impl<P: Precision> Shared for Space3<P> {
     }
 
     fn is_mirrored(world: &DAffine3) -> bool {
-        refuse_flat::<P>(world.matrix3).is_ok() && columns_near_one(world.matrix3).determinant() < 0.0
+        // In float64 two thin sides make a determinant far below its rounding: this one is exact.
+        refuse_flat::<P>(world.matrix3).is_ok() && determinant(world.matrix3) < 0.0
     }
 
     fn axis(world: &DAffine3, axis: i8) -> Option<P::Vector> {

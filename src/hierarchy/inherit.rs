@@ -365,6 +365,16 @@ impl<A: Accumulate> Frame<A> {
         self.edit_at(&A::widen(&own.local()), own, edit)
     }
 
+    /// What becomes of an own value by an edit given in the node's own axes, which its position follows.
+    pub(super) fn edit_in_own(&self, own: &Own<A>, edit: impl FnOnce(&Own<A>) -> Own<A>) -> Own<A> {
+        if self.has_position {
+            return edit(own);
+        }
+        let origin = A::centred(&self.chain.wide, &A::widen(&own.local()));
+        let edited = edit(&A::placed(own, &A::WIDE_IDENTITY));
+        A::placed(&edited, &A::wide_product(&origin, &A::widen(&edited.local())))
+    }
+
     fn edit_at(
         &self,
         position: &A::Wide,

@@ -25,7 +25,9 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// With `p` and `r` the own position and rotation: [`Space::Local`] `p += r v`, in parent units, the
     /// own scale not applied; [`Space::Parent`] `p += v`; [`Space::World`] moves the world position by
-    /// `v`. Marks the node dirty. O(1), in world space O(depth).
+    /// `v`. Of a node that does not [inherit](crate::Inherit) the position `p` is given in the world, and
+    /// [`Space::Local`] is `p += F r v`, `F` what it inherits of the rest: along its own axes all the same.
+    /// Marks the node dirty. O(1), in world space (and in the last case) O(depth).
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode); [`NonFinite`](crate::NonFinite), also if the sum overflows; in
@@ -47,8 +49,8 @@ impl<A: Geometry> HierarchyOf<A> {
     pub fn translate(&mut self, id: NodeId, offset: A::Vector, space: Space) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let offset = A::Shared::check_vector(offset)?;
-        self.edit_in(id, |own| match space {
-            Space::Local => Some(A::moved_in_local(own, offset)),
+        self.edit_in(id, |h, slot, own| match space {
+            Space::Local => Some(h.edited_in_own(slot, own, |own| A::moved_in_local(own, offset))),
             Space::Parent => Some(A::moved_in_parent(own, offset)),
             Space::World => None,
         })
@@ -58,7 +60,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// Puts a node at a point given in a space; rotation, scale and shear keep their bits.
     ///
     /// [`Space::Local`]: at the point that has these coordinates in the node as it is now, `p + L v`
-    /// with `L` the linear part of the local value; [`Space::Parent`]: sets the local position;
+    /// with `L` the linear part of the local value (`p + F L v` in the case of
+    /// [`translate`](Self::translate)); [`Space::Parent`]: sets the local position;
     /// [`Space::World`]: sets the world position. Marks the node dirty. O(1), in world space O(depth).
     ///
     /// # Errors
@@ -76,8 +79,8 @@ impl<A: Geometry> HierarchyOf<A> {
     pub fn set_position_in(&mut self, id: NodeId, position: A::Vector, space: Space) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let position = A::Shared::check_vector(position)?;
-        self.edit_in(id, |own| match space {
-            Space::Local => Some(A::placed_in_local(own, position)),
+        self.edit_in(id, |h, slot, own| match space {
+            Space::Local => Some(h.edited_in_own(slot, own, |own| A::placed_in_local(own, position))),
             Space::Parent => Some(A::with_position(own, position)),
             Space::World => None,
         })
@@ -119,7 +122,9 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// The rotation acts as in [`rotate`](Self::rotate), and the position moves so that the point, seen
     /// from the node, stays where it is. In [`Space::Local`] the point is in the node's own coordinates,
-    /// own scale applied. Marks the node dirty. O(1), in world space O(depth).
+    /// own scale applied. (One exception: [`Space::Parent`] of a node that does not
+    /// [inherit](crate::Inherit) the position is the world for point and position and what it inherits for the
+    /// rotation, and each turns in its own.) Marks the node dirty. O(1), in world space O(depth).
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode); [`NonFinite`](crate::NonFinite), also if the result overflows;
@@ -157,8 +162,9 @@ impl<A: Geometry> HierarchyOf<A> {
         self.topology.slot(id)?;
         let about = about.map(A::Shared::check_vector).transpose()?;
         let rotation = A::Shared::admit_rotation::<WorldError>(rotation)?;
-        self.edit_in(id, |own| match space {
-            Space::Local => Some(A::turned_in_local(own, rotation, about)),
+        self.edit_in(id, |h, slot, own| match space {
+            Space::Local if about.is_none() => Some(A::turned_in_local(own, rotation, None)),
+            Space::Local => Some(h.edited_in_own(slot, own, |own| A::turned_in_local(own, rotation, about))),
             Space::Parent => Some(A::turned_in_parent(own, rotation, about)),
             Space::World => None,
         })
@@ -204,13 +210,23 @@ impl<A: Geometry> HierarchyOf<A> {
         self.edit_in_world(id, |frame, own| frame.edit(own, |parent, own| A::aimed(parent, own, target, up)))
     }
 
+    /// What becomes of an own value by an edit given in the node's own axes. Where its position is given in the
+    /// world's and the rest is not, it follows them as they are there.
+    fn edited_in_own(&self, slot: u32, own: &Own<A>, edit: impl FnOnce(&Own<A>) -> Own<A>) -> Own<A> {
+        if self.inherit_of(slot).position { edit(own) } else { self.frame_of(slot).edit_in_own(own, edit) }
+    }
+
     /// Commits what `edit` makes of the own value; `None` if it makes nothing of it.
-    fn edit_in(&mut self, id: NodeId, edit: impl FnOnce(&Own<A>) -> Option<Own<A>>) -> Option<Result<(), WorldError>> {
+    fn edit_in(
+        &mut self,
+        id: NodeId,
+        edit: impl FnOnce(&Self, u32, &Own<A>) -> Option<Own<A>>,
+    ) -> Option<Result<(), WorldError>> {
         let slot = match self.topology.slot(id) {
             Ok(slot) => slot,
             Err(stale) => return Some(Err(stale.into())),
         };
-        let own = edit(&self.own(slot))?;
+        let own = edit(self, slot, &self.own(slot))?;
         Some(if A::is_finite(&own.local()) {
             self.set_own(slot, &own);
             Ok(())

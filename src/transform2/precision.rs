@@ -79,6 +79,16 @@ macro_rules! precision {
 precision!(f32: Vec2, Affine2, law 2.0);
 precision!(f64: DVec2, DAffine2, law 8.0);
 
+/// The sum of two angles, less whole turns of one that is so large that what is added to it would lose digits.
+pub(crate) fn sum_of_angles(a: f64, b: f64) -> f64 {
+    near_zero(a) + near_zero(b)
+}
+
+/// An angle of the same direction within a turn and a half; with its bits if it is one already.
+pub(crate) fn near_zero(angle: f64) -> f64 {
+    if angle.abs() <= 3.0 * core::f64::consts::PI { angle } else { turned_back(angle) }
+}
+
 /// An angle beyond half a turn, less whole turns.
 fn turned_back(angle: f64) -> f64 {
     use core::f64::consts::{PI, TAU};

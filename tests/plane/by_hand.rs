@@ -66,6 +66,36 @@ fn any_finite_angle_is_a_rotation<A: Kind>() {
     assert!(A::wide_angle(h.rotation(child).unwrap()).abs() <= core::f64::consts::PI);
 }
 
+/// The sine and cosine are those of the number that is stored, however large: what is added to it is not lost.
+fn a_large_angle_loses_nothing_of_the_others<A: Kind>() {
+    for large in [1e3, 1e6, 1e10, 1e17, 1e30] {
+        let large = A::wide_angle(A::angle(large));
+        let direction = |angle: f64| DVec2::from_angle(A::wide_angle(A::angle(angle)));
+        let near = |what: &str, got: DVec2, want: DVec2| {
+            assert!(got.abs_diff_eq(want, 8.0 * A::EPS), "{what} with {large:e}: {got} is not {want}");
+        };
+        let (mut h, root, id) = two::<A>(DTransform2::from_rotation(0.3), DTransform2::from_rotation(large));
+        let read = |h: &HierarchyOf<A>| A::wide_vector(h.world_right(id).unwrap());
+        let sum = direction(0.3).rotate(direction(large));
+        near("world", read(&h), sum);
+        h.rotate(id, A::angle(0.2), Space::World).unwrap();
+        near("turned", read(&h), direction(0.2).rotate(sum));
+        h.set_rotation(id, A::angle(large)).unwrap();
+        h.rotate(id, A::angle(0.2), Space::Parent).unwrap();
+        near("turned in the parent", read(&h), direction(0.2).rotate(sum));
+        h.set_rotation(id, A::angle(large)).unwrap();
+        h.detach(id, Keep::World).unwrap();
+        near("detached", read(&h), sum);
+        h.reparent(id, root, Keep::World).unwrap();
+        near("hung", read(&h), sum);
+        h.set_world_rotation(id, A::angle(large)).unwrap();
+        near("set", read(&h), direction(large));
+        let [a, b] = [large, 0.2].map(|angle| A::transform(DTransform2::from_rotation(angle)));
+        let [a, b] = [a, b].map(A::wide_transform);
+        near("half way", direction(a.lerp(b, 0.5).rotation), (direction(large) + direction(0.2)).normalize());
+    }
+}
+
 /// The image of +X aims, on whichever axes node and parent mirror.
 fn aiming_mirrors<A: Kind>() {
     for (parent, own) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
@@ -127,7 +157,14 @@ macro_rules! each {
     )+};
 }
 mod each {
-    each!(refusals, any_finite_angle_is_a_rotation, aiming_mirrors, conversions, poses_between_updates);
+    each!(
+        refusals,
+        any_finite_angle_is_a_rotation,
+        a_large_angle_loses_nothing_of_the_others,
+        aiming_mirrors,
+        conversions,
+        poses_between_updates
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::accumulate::space2::{DSpace2, Space2, aim, coincide, for_each_precisi
 use crate::accumulate::{Accumulate, Chain, Components2, DComponents2, Misfit, Own};
 use crate::transform::precision::Widen;
 use crate::transform2::decompose::{decompose_linear, direction};
-use crate::transform2::precision::Precision2;
+use crate::transform2::precision::{Precision2, sum_of_angles};
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, Transform2};
 use glam::{Affine2, DAffine2, DVec2, Vec2};
 
@@ -146,7 +146,7 @@ macro_rules! components2 {
             }
 
             fn solve_rotation(parent: &Chain<Self>, own: &Own<Self>, rotation: $f) -> Result<Own<Self>, Misfit> {
-                let own_rotation = rotation.widen() - parent.wide.rotation;
+                let own_rotation = sum_of_angles(rotation.widen(), -parent.wide.rotation);
                 Ok(Self::with_rotation(own, <$f as Precision2>::angle(own_rotation)))
             }
 

@@ -3,7 +3,8 @@
 use super::Geometry;
 use crate::accumulate::matrices::Rows;
 use crate::accumulate::space3::{
-    Factors, Space3, aim, coincide, hidden, solve_affine, solve_offset, solve_point, unit, wide_rotation,
+    Factors, Space3, aim, coincide, hidden_below, scale_misfit, solve_affine, solve_offset, solve_point, unit,
+    wide_rotation,
 };
 use crate::accumulate::{Accumulate, Chain, DMatrices, MISFIT, Matrices, Misfit, Own, Shear, fits, larger};
 use crate::transform::decompose::{decompose_linear, quat_of, shear_under, upper};
@@ -176,12 +177,13 @@ macro_rules! matrices3 {
                 let rotation =
                     aim::<$Float>(-upper.z_axis, upper.y_axis, parent_linear.solve(at - eye), parent_linear.solve(up))?;
                 let rotation = $Float::nearer(quat_of::<$Float>(&rotation), own.transform.rotation);
-                let forward = DMat3::from_quat(wide_rotation(rotation)) * -upper.z_axis;
+                let aimed = Self::with_rotation(own, rotation);
+                let forward = -Self::widen(&aimed.local()).matrix3.z_axis;
                 let misfit = match (unit(parent.wide.matrix3 * forward), unit(at - eye)) {
                     (Some(reached), Some(wanted)) => (reached - wanted).abs().max_element(),
                     _ => f64::INFINITY,
                 };
-                if fits(misfit) { Ok(Self::with_rotation(own, rotation)) } else { Err(Misfit::Singular(misfit as f32)) }
+                if fits(misfit) { Ok(aimed) } else { Err(Misfit::Singular(misfit as f32)) }
             }
 
             fn widen_matrix(matrix: &$Affine, _: &Own<Self>) -> Result<DAffine3, Misfit> {
@@ -215,9 +217,11 @@ macro_rules! matrices3 {
                 let rotation =
                     $Float::nearer(quat_of::<$Float>(&DMat3::from_cols(y.cross(z), y, z)), own.transform.rotation);
 
-                let linear = parent.wide.matrix3 * DMat3::from_quat(wide_rotation(rotation));
-                let off = decompose_linear(linear, DVec3::ONE).rotation - wanted;
-                let misfit = off.to_cols_array().into_iter().map(f64::abs).fold(0.0, larger);
+                // As it will be read: its rounded matrix too.
+                let turned = Self::widen(&Self::local_of(&$Transform::from_rotation(rotation))).matrix3;
+                let off = decompose_linear(parent.wide.matrix3 * turned, DVec3::ONE).rotation - wanted;
+                let hidden = hidden_below::<$Float>(parent.wide.matrix3, turned);
+                let misfit = off.to_cols_array().into_iter().map(f64::abs).fold(hidden, larger);
                 if fits(misfit) { Ok(Self::with_rotation(own, rotation)) } else { Err(Misfit::Singular(misfit as f32)) }
             }
 
@@ -229,8 +233,11 @@ macro_rules! matrices3 {
                 let turned = Self::widen(&Self::local_of(&$Transform::from_rotation(own.transform.rotation)));
                 let linear = parent.wide.matrix3 * turned.matrix3;
                 let factors = decompose_linear(linear, DVec3::ONE).scale;
-                let misfit = hidden::<$Float>(linear);
                 let solved = $Vec3::narrow(scale.widen() / factors);
+                let hidden = hidden_below::<$Float>(parent.wide.matrix3, turned.matrix3);
+                // A quotient may underflow too.
+                let reached = factors * solved.widen();
+                let misfit = larger(hidden, scale_misfit::<$Float>(reached, scale.widen()));
                 if fits(misfit) && solved.is_finite() {
                     Ok(Self::with_scale(own, solved))
                 } else {
@@ -287,14 +294,14 @@ macro_rules! matrices3 {
                         parts.rotation = other;
                         return;
                     }
-                    [true, false, false] => $Vec3::X,
-                    [false, true, false] => $Vec3::Y,
-                    [false, false, true] => $Vec3::Z,
+                    [true, false, false] => DVec3::X,
+                    [false, true, false] => DVec3::Y,
+                    [false, false, true] => DVec3::Z,
                     // Two axes determine the third.
                     _ => return,
                 };
-                let arc = $Quat::from_rotation_arc((other * known).normalize(), (parts.rotation * known).normalize());
-                parts.rotation = (arc * other).normalize();
+                let (other, own) = (wide_rotation(other), wide_rotation(parts.rotation));
+                parts.rotation = $Quat::narrow((arc(other * known, own * known) * other).normalize());
             }
 
             /// What holding the own matrix as position, rotation and scale would lose.
@@ -331,6 +338,20 @@ macro_rules! matrices3 {
 
 matrices3!(Matrices, f32, Vec3, Quat, Transform, Decomposed, Affine3A, decompose_with_hint);
 matrices3!(DMatrices, f64, DVec3, DQuat, DTransform, DDecomposed, DAffine3, ddecompose_with_hint);
+
+/// The shortest rotation from one unit vector to another. Unlike glam's it tells apart what is nearly the same or
+/// nearly opposite, which there is off by up to 2√ε.
+fn arc(from: DVec3, to: DVec3) -> DQuat {
+    let cross = from.cross(to);
+    // Of nearly opposite vectors the cross product is mostly rounding, which may point along them.
+    let axis = cross - from * from.dot(cross);
+    // 1 + cos, without cancelling.
+    let w = 0.5 * (from + to).length_squared();
+    if axis.length() <= 4.0 * f64::EPSILON && w < 1.0 {
+        return DQuat::from_vec4(from.any_orthonormal_vector().extend(0.0));
+    }
+    DQuat::from_vec4(axis.extend(w)).normalize()
+}
 
 /// A world rotation as seen from a parent, where the parent is a rotation or reflection `O` times one
 /// factor: `Oᵀ Rot(a) O = Rot(det(O) Oᵀ a)`. `None` under any other parent, where it shears.

@@ -3,12 +3,13 @@
 use super::Geometry;
 use crate::accumulate::matrices2::{Rows2, difference};
 use crate::accumulate::space2::{
-    DSpace2, Space2, aim, coincide, for_each_precision, hidden, solve, solve_affine, solve_offset, solve_point, unit,
+    DSpace2, Space2, aim, coincide, for_each_precision, hidden_below, scale_misfit, solve, solve_affine, solve_offset,
+    solve_point, unit,
 };
 use crate::accumulate::{Accumulate, Chain, DMatrices2, MISFIT, Matrices2, Misfit, Own, Shear, fits, larger};
-use crate::transform::precision::Widen;
+use crate::transform::precision::{Widen, power_of_two_near_reciprocal};
 use crate::transform2::decompose::{decompose_linear, direction, shear_under};
-use crate::transform2::precision::Precision2;
+use crate::transform2::precision::{Precision2, sum_of_angles};
 use crate::{DDecomposed2, DTransform2, Decomposed2, NonFinite, Transform2};
 use glam::{Affine2, DAffine2, DMat2, DVec2, Vec2};
 
@@ -126,7 +127,7 @@ macro_rules! matrices2 {
                 });
                 let turned = match parent.handedness() {
                     Some(hand) => {
-                        let angle = own.transform.rotation.widen() + hand * by.to_angle();
+                        let angle = sum_of_angles(own.transform.rotation.widen(), hand * by.to_angle());
                         Self::with_rotation(own, <$f as Precision2>::angle(angle))
                     }
                     None => {
@@ -158,12 +159,13 @@ macro_rules! matrices2 {
                 }
                 let scale = own.transform.scale.x.widen();
                 let rotation = <$f as Precision2>::angle(aim(solve(wide.matrix2, at - eye), scale)?);
-                let forward = direction(rotation.widen()) * scale;
+                let aimed = Self::with_rotation(own, rotation);
+                let forward = Self::widen(&aimed.local()).matrix2.x_axis;
                 let misfit = match (unit(wide.matrix2 * forward), unit(at - eye)) {
                     (Some(reached), Some(wanted)) => (reached - wanted).abs().max_element(),
                     _ => f64::INFINITY,
                 };
-                if fits(misfit) { Ok(Self::with_rotation(own, rotation)) } else { Err(Misfit::Singular(misfit as f32)) }
+                if fits(misfit) { Ok(aimed) } else { Err(Misfit::Singular(misfit as f32)) }
             }
 
             fn widen_matrix(matrix: &$Affine, _: &Own<Self>) -> Result<DAffine2, Misfit> {
@@ -191,10 +193,10 @@ macro_rules! matrices2 {
                 let y = unit(linear.transpose() * wanted.perp()).ok_or(singular)?;
                 let rotation = <$f as Precision2>::angle((0.0 - y.perp()).to_angle());
 
-                let turned = direction(rotation.widen());
-                let linear = linear * DMat2::from_cols(turned, turned.perp());
-                let off = decompose_linear(linear, DVec2::ONE).rotation - wanted;
-                let misfit = larger(off.x.abs(), off.y.abs());
+                // As it will be read: its rounded matrix too.
+                let turned = Self::widen(&Self::local_of(&$Transform::from_rotation(rotation))).matrix2;
+                let off = decompose_linear(linear * turned, DVec2::ONE).rotation - wanted;
+                let misfit = larger(hidden_below::<$f>(linear, turned), larger(off.x.abs(), off.y.abs()));
                 if fits(misfit) { Ok(Self::with_rotation(own, rotation)) } else { Err(Misfit::Singular(misfit as f32)) }
             }
 
@@ -205,8 +207,12 @@ macro_rules! matrices2 {
                 }
                 let turned = Self::widen(&Self::local_of(&$Transform::from_rotation(own.transform.rotation)));
                 let linear = parent.wide.matrix2 * turned.matrix2;
-                let misfit = hidden::<$f>(linear);
-                let solved = $Vector::narrow(scale.widen() / decompose_linear(linear, DVec2::ONE).scale);
+                let factors = decompose_linear(linear, DVec2::ONE).scale;
+                let solved = $Vector::narrow(scale.widen() / factors);
+                let hidden = hidden_below::<$f>(parent.wide.matrix2, turned.matrix2);
+                // A quotient may underflow too.
+                let reached = factors * solved.widen();
+                let misfit = larger(hidden, scale_misfit::<$f>(reached, scale.widen()));
                 if fits(misfit) && solved.is_finite() {
                     Ok(Self::with_scale(own, solved))
                 } else {
@@ -287,7 +293,9 @@ macro_rules! matrices2 {
             /// Which way a world rotation turns as seen from here, where this is a rotation or reflection `O`
             /// times one factor: `Oᵀ Rot(a) O = Rot(det(O) a)`. `None` under any other parent, where it shears.
             fn handedness(&self) -> Option<f64> {
-                let linear = self.wide.matrix2;
+                // Times a power of two, so that neither squares nor the determinant over- or underflow.
+                let largest = self.wide.matrix2.to_cols_array().into_iter().map(f64::abs).fold(0.0, f64::max);
+                let linear = self.wide.matrix2 * power_of_two_near_reciprocal(largest);
                 let conformal = self.conformal && !self.flat || {
                     let unit = linear * linear.x_axis.length().recip();
                     let gram = unit.transpose() * unit - DMat2::IDENTITY;
