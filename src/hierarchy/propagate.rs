@@ -295,7 +295,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
     /// lies in memory, and none more than twice. Now and then it re-sorts the rows first, O(nodes), when
-    /// edits have scattered so much that this pays. Leaves nothing dirty. Getters are right without it;
+    /// edits have scattered or removed so much that this pays. Leaves nothing dirty. Getters are right without it;
     /// call it once a frame, after the edits. If anything was dirty, what was computed is a new
     /// [`Version`](crate::Version); with [previous poses](Self::track_previous) on, every call is a step.
     ///
@@ -318,9 +318,10 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
         let rows = self.order.len();
         // Where much is both loose and dirty, walking it would cost as much as sorting, which is due
-        // afterwards in any case.
+        // afterwards in any case. Holes are swept as nodes are, for as long as nothing is added.
         let many = rows / (LARGE_PART * link_cost(rows)) + SMALL;
-        let is_sort_due = self.order.loose() > many && self.marks.count() > many;
+        let is_loose = self.order.loose() > many && self.marks.count() > many;
+        let is_sort_due = is_loose || self.order.is_crowded() && !self.marks.is_clean();
         if !self.marks.is_clean() {
             self.changes.begin();
         }

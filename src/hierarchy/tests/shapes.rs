@@ -133,6 +133,31 @@ fn rows_are_compacted_when_holes_outnumber_nodes() {
     }
 }
 
+/// A sweep of what is left must not pass what is gone, frame after frame.
+#[test]
+fn rows_are_compacted_when_an_update_would_sweep_more_holes_than_nodes() {
+    let mut random = Random(15);
+    for keep in [3, 400, 2_000] {
+        let mut pair = Pair::new();
+        let root = pair.insert(None, 0, random.pose());
+        let others: Vec<_> = (0..3_000).map(|_| pair.insert(Some(root), 0, random.pose())).collect();
+        pair.update();
+        for &id in &others[keep..] {
+            pair.h.remove_subtree(id).unwrap();
+            pair.forest.remove_subtree(id);
+        }
+        pair.removed(&others[keep..]);
+        assert_eq!(update(&mut pair.h), 0, "nothing is dirty");
+        pair.set(root, random.pose());
+        pair.update();
+        let (rows, nodes) = (pair.h.order.len(), pair.live.len());
+        assert!(rows <= 2 * nodes.max(64), "{rows} rows for {nodes} nodes");
+        pair.set(root, random.pose());
+        assert!(update(&mut pair.h) <= rows);
+        pair.check();
+    }
+}
+
 /// Adding and removing one node over and over, in a large forest, must not compact every time.
 #[test]
 fn churn_does_not_grow_the_rows() {
