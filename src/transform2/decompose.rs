@@ -238,7 +238,8 @@ macro_rules! decomposed2 {
             #[doc = concat!("Reads position, rotation and scale from a matrix, as [`", stringify!($decompose), "()`] does, and refuses")]
             /// shear.
             ///
-            /// The matrix of every finite transform is accepted. What is accepted is equal to the result's own matrix,
+            /// The matrix of every finite transform is accepted whose scales are no subnormal numbers, the rounding of
+            /// which tilts their axis. What is accepted is equal to the result's own matrix,
             /// but for rounding: 32 `EPSILON` of the largest element of each column.
             ///
             /// # Errors
