@@ -202,6 +202,11 @@ impl Order {
         (span != 0).then(|| row..row + span)
     }
 
+    /// Whether any of the rows whose bits are set is of a scattered node.
+    pub(crate) fn is_any_scattered(&self, rows: &[u64]) -> bool {
+        self.spans.scattered.iter().zip(rows).any(|(scattered, rows)| scattered & rows != 0)
+    }
+
     /// Which of the 64 rows around `row`, those of its block, are runs of one.
     pub(crate) fn ones(&self, row: u32) -> u64 {
         self.spans.ones[row as usize / BITS]

@@ -318,9 +318,11 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
         let rows = self.order.len();
         // Where much is both loose and dirty, walking it would cost as much as sorting, which is due
-        // afterwards in any case. Holes are swept as nodes are, for as long as nothing is added.
+        // afterwards in any case; but what was only just added is swept, not walked, if nothing above it is
+        // dirty. Holes are swept as nodes are, for as long as nothing is added.
         let many = rows / (LARGE_PART * link_cost(rows)) + SMALL;
-        let is_loose = self.order.loose() > many && self.marks.count() > many;
+        let is_loose =
+            self.order.loose() > many && self.marks.count() > many && self.order.is_any_scattered(self.marks.words());
         let is_sort_due = is_loose || self.order.is_crowded() && !self.marks.is_clean();
         if !self.marks.is_clean() {
             self.changes.begin();
