@@ -57,10 +57,17 @@ impl NodeId {
     }
 }
 
-impl fmt::Debug for NodeId {
+impl fmt::Display for NodeId {
     /// Slot and generation, such as `3v1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}v{}", self.slot, self.generation)
+    }
+}
+
+impl fmt::Debug for NodeId {
+    /// As [`Display`](fmt::Display).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

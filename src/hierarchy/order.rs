@@ -66,10 +66,16 @@ impl Spans {
 
     /// Runs of one, and no others.
     fn reset(&mut self, rows: usize) {
+        let words = rows.div_ceil(BITS);
+        for (column, value) in [(&mut self.scattered, 0), (&mut self.ones, u64::MAX)] {
+            column.clear();
+            column.resize(words, value);
+        }
+        if let (Some(last), rest @ 1..) = (self.ones.last_mut(), rows % BITS) {
+            *last = u64::MAX >> (BITS - rest);
+        }
         self.lengths.clear();
-        self.scattered.clear();
-        self.ones.clear();
-        (0..rows).for_each(|_| self.push());
+        self.lengths.resize(rows, 1);
     }
 
     fn push(&mut self) {

@@ -132,6 +132,9 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert!(h.world_forward(root)?.abs_diff_eq(Vec3::Z, 1e-6));
     /// assert!(h.world_right(root)?.abs_diff_eq(-Vec3::X, 1e-6));
     /// assert!(h.world_up(root)?.abs_diff_eq(Vec3::Y, 1e-6));
+    /// assert_eq!(h.world_back(root)?, -h.world_forward(root)?);
+    /// assert_eq!(h.world_left(root)?, -h.world_right(root)?);
+    /// assert_eq!(h.world_down(root)?, -h.world_up(root)?);
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn world_forward(&self, id: NodeId) -> Result<A::Vector, WorldError> {
@@ -154,6 +157,33 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
     pub fn world_up(&self, id: NodeId) -> Result<A::Vector, WorldError> {
         self.world_axis(id, A::Shared::UP)
+    }
+
+    /// The unit world direction in which the node's +Z axis points, in two dimensions its -X axis: opposite
+    /// to [`world_forward`](Self::world_forward), and as that.
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
+    pub fn world_back(&self, id: NodeId) -> Result<A::Vector, WorldError> {
+        self.world_axis(id, -A::Shared::FORWARD)
+    }
+
+    /// The unit world direction in which the node's -X axis points. As
+    /// [`world_forward`](Self::world_forward).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
+    pub fn world_left(&self, id: NodeId) -> Result<A::Vector, WorldError> {
+        self.world_axis(id, -A::Shared::RIGHT)
+    }
+
+    /// The unit world direction in which the node's -Y axis points. As
+    /// [`world_forward`](Self::world_forward).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
+    pub fn world_down(&self, id: NodeId) -> Result<A::Vector, WorldError> {
+        self.world_axis(id, -A::Shared::UP)
     }
 
     fn world_axis(&self, id: NodeId, axis: i8) -> Result<A::Vector, WorldError> {
