@@ -170,6 +170,7 @@
 //! | setters of local values | O(1) |
 //! | `world` and what reads it | two loads while nothing is dirty, else O(depth) |
 //! | `world_inverse`, `world_to_local_*`, normals, `is_mirrored` | O(depth), to see flat nodes that rounding hides |
+//! | [`WorldInverses`] | O(1) for what rests, and what has changed once an update |
 //! | world setters, `Space::World`, `look_at`, `aim_at`, `transform_between` | O(depth) |
 //! | `add_root`, `add_child`, `insert_before` | O(1), amortised |
 //! | `extend` | O(entries), amortised |
@@ -207,7 +208,7 @@
 //!
 //! For a fixed skeleton that is evaluated whole each frame, an array of parents in depth-first order is enough. Where
 //! transforms must be components of an ECS, keep ids of this hierarchy as the component. There are no pivots, no
-//! constraints and no names: those belong to what is built on it.
+//! constraints and no names: those belong to what is built on it, and [`NodeMap`] keeps such things beside the nodes.
 //!
 //! # Versions
 //!
