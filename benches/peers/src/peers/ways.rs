@@ -204,8 +204,14 @@ fn rows_of_four(four: [&Trs; 4]) -> [Rows; 4] {
         [(xy + wz) * sx, (one - (xx + zz)) * sy, (yz - wx) * sz, py],
         [(xz - wy) * sx, (yz + wx) * sy, (one - (xx + yy)) * sz, pz],
     ];
-    let rows = rows.map(|[a, b, c, d]| Mat4::from_cols(a, b, c, d).transpose());
-    core::array::from_fn(|lane| rows.map(|row| row.col(lane).to_array()))
+    let [a, b, c] = rows.map(|[a, b, c, d]| Mat4::from_cols(a, b, c, d).transpose());
+    [
+        [a.x_axis, b.x_axis, c.x_axis],
+        [a.y_axis, b.y_axis, c.y_axis],
+        [a.z_axis, b.z_axis, c.z_axis],
+        [a.w_axis, b.w_axis, c.w_axis],
+    ]
+    .map(|rows| rows.map(|row| row.to_array()))
 }
 
 impl Peer for Ways {
