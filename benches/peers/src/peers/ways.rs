@@ -52,7 +52,7 @@ impl Ways {
         };
         let local = |&node: &u32| rows_of_trs(&scene.locals[node as usize]);
         let mut marks = vec![u64::MAX; count.div_ceil(64)];
-        if count % 64 != 0 {
+        if !count.is_multiple_of(64) {
             marks[count / 64] = u64::MAX >> (64 - count % 64);
         }
         Self {
