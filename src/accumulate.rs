@@ -235,6 +235,36 @@ fn widest<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Writes the sweeps of an implementation over rows of that type. Not generic, so that they are compiled in
+/// this crate, as it is optimised.
+macro_rules! sweeps {
+    ($Row:ty) => {
+        #[inline(never)]
+        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], rows: Range<usize>) {
+            super::sweep_rows::<Self>(parents, locals, worlds, rows);
+        }
+
+        #[inline(never)]
+        fn sweep_bits(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], start: usize, rows: u64) {
+            super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
+        }
+
+        #[cfg(feature = "rayon")]
+        #[inline(never)]
+        fn sweep_piece(
+            parents: &[u32],
+            locals: &[$Row],
+            worlds: &mut [$Row],
+            start: u32,
+            rows: Range<usize>,
+            above: &[(u32, $Row)],
+        ) {
+            super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
+        }
+    };
+}
+use sweeps;
+
 /// The body of every `sweep`.
 #[inline(always)]
 fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], rows: Range<usize>) {

@@ -75,28 +75,7 @@ macro_rules! components2 {
                 $Transform { rotation, ..parent.combine(*local) }
             }
 
-            #[inline(never)]
-            fn sweep(parents: &[u32], locals: &[$Transform], worlds: &mut [$Transform], rows: Range<usize>) {
-                super::sweep_rows::<Self>(parents, locals, worlds, rows);
-            }
-
-            #[inline(never)]
-            fn sweep_bits(parents: &[u32], locals: &[$Transform], worlds: &mut [$Transform], start: usize, rows: u64) {
-                super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
-            }
-
-            #[cfg(feature = "rayon")]
-            #[inline(never)]
-            fn sweep_piece(
-                parents: &[u32],
-                locals: &[$Transform],
-                worlds: &mut [$Transform],
-                start: u32,
-                rows: Range<usize>,
-                above: &[(u32, $Transform)],
-            ) {
-                super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
-            }
+            super::sweeps!($Transform);
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {

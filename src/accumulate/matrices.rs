@@ -131,34 +131,7 @@ macro_rules! matrices3 {
                 $product(parent, local)
             }
 
-            #[inline(never)]
-            fn sweep(parents: &[u32], locals: &[Rows<$Float>], worlds: &mut [Rows<$Float>], rows: Range<usize>) {
-                super::sweep_rows::<Self>(parents, locals, worlds, rows);
-            }
-
-            #[inline(never)]
-            fn sweep_bits(
-                parents: &[u32],
-                locals: &[Rows<$Float>],
-                worlds: &mut [Rows<$Float>],
-                start: usize,
-                rows: u64,
-            ) {
-                super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
-            }
-
-            #[cfg(feature = "rayon")]
-            #[inline(never)]
-            fn sweep_piece(
-                parents: &[u32],
-                locals: &[Rows<$Float>],
-                worlds: &mut [Rows<$Float>],
-                start: u32,
-                rows: Range<usize>,
-                above: &[(u32, Rows<$Float>)],
-            ) {
-                super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
-            }
+            super::sweeps!(Rows<$Float>);
 
             #[inline]
             fn world(row: &Rows<$Float>) -> $Affine {

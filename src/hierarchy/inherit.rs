@@ -429,9 +429,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// root has nothing to inherit: what is set takes effect when it gets a parent, which `reparent` with
     /// `Keep::World` takes into account.
     ///
-    /// Marks the node dirty. O(1), to keep the world O(depth). A node that does not inherit everything
-    /// costs its [`update`](Self::update) and its lazy reads O(depth), less what its way up shares with
-    /// that of the one before it in memory; others cost what they did.
+    /// Marks the node dirty. O(1), to keep the world O(depth); where every node inherited all before,
+    /// O(rows / 64) once. A node that does not inherit everything costs its [`update`](Self::update) and its
+    /// lazy reads O(depth), less what its way up shares with that of the one before it in memory; others cost
+    /// what they did.
     ///
     /// # Errors
     /// [`StaleNode`]; with `World` and `WorldTrs` [`SingularParent`](crate::SingularParent) if what is

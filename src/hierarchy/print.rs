@@ -23,8 +23,9 @@ const MAX_INDENT: usize = 32;
 /// - `mirrored`: its own value mirrors;
 /// - `dirty`: its world waits for an update. The position is right all the same.
 ///
-/// Below level 32 a line begins with its level in brackets instead of an indentation. O(nodes), any depth,
-/// dirty or not: worlds are computed on the way down.
+/// Below level 32 a line begins with its level in brackets instead of an indentation. Any depth, O(nodes),
+/// dirty or not: worlds are computed on the way down, but a dirty node that does not inherit everything costs its
+/// depth.
 #[derive(Clone, Copy)]
 pub struct Tree<'a, A: Accumulate = Matrices, F = fn(NodeId) -> &'static str> {
     hierarchy: &'a HierarchyOf<A>,

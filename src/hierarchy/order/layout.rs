@@ -52,8 +52,7 @@ fn out_of_place(order: &Order) -> Option<Vec<(u32, u32)>> {
 /// The old rows in their new order, where most are in place: what lies between is taken over as it is, a
 /// stretch that is out of place is left out where it lies, and put in behind its parent.
 ///
-/// Reads and writes nearly everything in line, which makes it ten times as fast as what follows links. `None`
-/// if too much is out of place.
+/// Reads and writes nearly everything in line. `None` if too much is out of place.
 fn stitched(order: &Order) -> Option<Vec<u32>> {
     let mut loose = out_of_place(order)?;
     let mut events = Events::new(order.len());
