@@ -44,7 +44,7 @@ impl Floor {
                     parent.map(|p| {
                         let p = Vec4::from_array(p);
                         let moved = Vec4::select(last, p, Vec4::ZERO);
-                        (x * p.xxxx() + y * p.yyyy() + z * p.zzzz() + moved).to_array()
+                        ((x * p.xxxx() + y * p.yyyy()) + (z * p.zzzz() + moved)).to_array()
                     })
                 }
             };

@@ -88,9 +88,16 @@ impl Spans {
         self.ones[row / BITS] |= 1 << (row % BITS);
     }
 
-    /// The length of a run, 0 of a scattered node.
+    /// The length of a run, 0 of a scattered node. Of leaves, which most rows are, bits tell it: lengths are
+    /// lines of memory that a sweep does not come across.
     fn run(&self, row: u32) -> u32 {
-        if self.is_scattered(row) { 0 } else { self.stretch(row) }
+        if bits::contains(&self.ones, row) {
+            1
+        } else if self.is_scattered(row) {
+            0
+        } else {
+            self.stretch(row)
+        }
     }
 
     /// The length of a run, or of what was one.

@@ -66,7 +66,7 @@ fn product(parent: &Rows, local: &Rows) -> Rows {
     let last = BVec4A::new(false, false, false, true);
     parent.map(|row| {
         let p = Vec4::from_array(row);
-        (x * p.xxxx() + y * p.yyyy() + z * p.zzzz() + Vec4::select(last, p, Vec4::ZERO)).to_array()
+        ((x * p.xxxx() + y * p.yyyy()) + (z * p.zzzz() + Vec4::select(last, p, Vec4::ZERO))).to_array()
     })
 }
 

@@ -165,7 +165,7 @@ fn product(parent: &Rows, local: &Rows) -> Rows {
     let [x, y, z] = local.map(Vec4::from_array);
     parent.map(|row| {
         let p = Vec4::from_array(row);
-        (x * p.xxxx() + y * p.yyyy() + z * p.zzzz() + p * Vec4::W).to_array()
+        ((x * p.xxxx() + y * p.yyyy()) + (z * p.zzzz() + p * Vec4::W)).to_array()
     })
 }
 
