@@ -9,6 +9,7 @@ mod matrices;
 mod matrices2;
 mod space2;
 mod space3;
+pub(crate) mod sweep;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -89,7 +90,13 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// is implemented, so that an unoptimised build of a user's crate does not slow it down.
     #[doc(hidden)]
     fn sweep(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], rows: Range<usize>);
-    /// The same for those of the 64 rows from `start` on whose bit is set.
+    /// Worlds of rows each of which is the child of the one before; the first one's parent is `above`.
+    #[doc(hidden)]
+    fn sweep_chain(above: &Self::Row, locals: &[Self::Row], worlds: &mut [Self::Row]);
+    /// Worlds of children of one parent.
+    #[doc(hidden)]
+    fn sweep_siblings(parent: &Self::Row, locals: &[Self::Row], worlds: &mut [Self::Row]);
+    /// As [`sweep`](Self::sweep), for those of the 64 rows from `start` on whose bit is set.
     #[doc(hidden)]
     fn sweep_bits(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], start: usize, rows: u64);
     /// A sweep of rows of one piece: `worlds` holds that from `start` on, and `above`, in order of rows,
@@ -223,102 +230,4 @@ pub(crate) fn fits(misfit: f64) -> bool {
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     let [a, b] = [a, b].map(|misfit| if misfit.is_nan() { f64::INFINITY } else { misfit });
     a.max(b)
-}
-
-#[cfg(feature = "simd")]
-use crate::features::simd::widest;
-
-/// As every processor of the kind can.
-#[cfg(not(feature = "simd"))]
-#[inline(always)]
-fn widest<R>(work: impl FnOnce() -> R) -> R {
-    work()
-}
-
-/// Writes the sweeps of an implementation over rows of that type. Not generic, so that they are compiled in
-/// this crate, as it is optimised.
-macro_rules! sweeps {
-    ($Row:ty) => {
-        #[inline(never)]
-        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], rows: Range<usize>) {
-            super::sweep_rows::<Self>(parents, locals, worlds, rows);
-        }
-
-        #[inline(never)]
-        fn sweep_bits(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], start: usize, rows: u64) {
-            super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
-        }
-
-        #[cfg(feature = "rayon")]
-        #[inline(never)]
-        fn sweep_piece(
-            parents: &[u32],
-            locals: &[$Row],
-            worlds: &mut [$Row],
-            start: u32,
-            rows: Range<usize>,
-            above: &[(u32, $Row)],
-        ) {
-            super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
-        }
-    };
-}
-use sweeps;
-
-/// The body of every `sweep`.
-#[inline(always)]
-fn sweep_rows<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], rows: Range<usize>) {
-    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    widest(|| {
-        for ((row, &parent), local) in rows.zip(parents).zip(locals) {
-            worlds[row] = below::<A>(worlds, parent, local);
-        }
-    });
-}
-
-/// The body of every `sweep_bits`.
-#[inline(always)]
-fn sweep_bits<A: Accumulate>(parents: &[u32], locals: &[A::Row], worlds: &mut [A::Row], start: usize, mut rows: u64) {
-    widest(|| {
-        while rows != 0 {
-            let row = start + rows.trailing_zeros() as usize;
-            worlds[row] = below::<A>(worlds, parents[row], &locals[row]);
-            rows &= rows - 1;
-        }
-    });
-}
-
-/// "No parent" is beyond the last row, so that one comparison serves both questions.
-#[inline(always)]
-fn below<A: Accumulate>(worlds: &[A::Row], parent: u32, local: &A::Row) -> A::Row {
-    match worlds.get(parent as usize) {
-        Some(parent) => A::product(parent, local),
-        None => A::root(local),
-    }
-}
-
-/// The body of every `sweep_piece`.
-#[cfg(feature = "rayon")]
-#[inline(always)]
-fn sweep_piece<A: Accumulate>(
-    parents: &[u32],
-    locals: &[A::Row],
-    worlds: &mut [A::Row],
-    start: u32,
-    rows: Range<usize>,
-    above: &[(u32, A::Row)],
-) {
-    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    widest(|| {
-        for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
-            // A parent before the piece, and no parent, wrap to far beyond its end.
-            worlds[row] = match worlds.get(parent.wrapping_sub(start) as usize) {
-                Some(parent) => A::product(parent, local),
-                None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
-                    Ok(at) => A::product(&above[at].1, local),
-                    Err(_) => A::root(local),
-                },
-            };
-        }
-    });
 }

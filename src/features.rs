@@ -12,5 +12,5 @@ pub mod proptest;
 mod rayon;
 #[cfg(feature = "serde")]
 mod serde;
-#[cfg(feature = "simd")]
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
 pub(crate) mod simd;

@@ -17,6 +17,7 @@ mod reparent;
 #[cfg(feature = "serde")]
 mod save;
 mod space;
+mod stretch;
 mod subtree;
 #[cfg(test)]
 mod tests;
@@ -28,10 +29,10 @@ pub use changes::{ChangedNodes, ChangedRows, RemovedNodes, Version};
 pub use inherit::Inherit;
 pub use inverses::WorldInverses;
 pub use print::Tree;
-#[cfg(feature = "rayon")]
-pub(crate) use propagate::Columns;
 pub use reparent::Keep;
 pub use space::Space;
+#[cfg(feature = "rayon")]
+pub(crate) use stretch::{Columns, Window, sweep_in_line};
 pub use subtree::{Subtree, SubtreeRefused};
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Ids, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 pub use worlds::Worlds;

@@ -75,6 +75,7 @@ macro_rules! each {
 mod each {
     each!(
         a_scale_that_underflows_is_refused,
+        chains_and_families_are_products_to_the_bit,
         squares_that_leave_the_range_do_no_harm,
         products_on_the_way_may_leave_the_range_only_where_worlds_do,
         own_axes_are_those_of_the_world_without_a_parents_position,
@@ -97,6 +98,39 @@ fn grow<A: Kind>(locals: &[(DVec3, f64, DVec3)]) -> (HierarchyOf<A>, Vec<NodeId>
 fn close(got: DVec3, want: DVec3, bound: f64) {
     let off = (got - want).abs().max_element();
     assert!(off <= bound * want.abs().max_element().max(f64::MIN_POSITIVE), "{got} is not {want}");
+}
+
+/// The loops that hold the world above in registers, in whatever vectors there are, against the product of one
+/// row: which is what the checker of all invariants compares with.
+fn chains_and_families_are_products_to_the_bit<A: Kind>() {
+    let mut parents = vec![None];
+    for (len, is_chain) in [(200, true), (150, false), (64, true), (1, false), (130, true), (300, false)] {
+        let mut above = parents.len() - 1;
+        for _ in 0..len {
+            parents.push(Some(above));
+            above = if is_chain { parents.len() - 1 } else { above };
+        }
+    }
+    let local = |at: usize| {
+        let number = |by: f64| (at as f64 * by).sin();
+        let scale = DVec3::new(1.0 + 0.1 * number(3.7), 1.0 - 0.1 * number(1.9), -0.9);
+        A::trs(DVec3::new(number(1.3), number(2.1), -0.0), 3.0 * number(0.7), scale)
+    };
+    let locals: Vec<_> = (0..parents.len()).map(local).collect();
+    let mut h = HierarchyOf::<A>::new();
+    let ids = h.extend(None, &parents, &locals).unwrap();
+    h.update();
+    h.assert_well_formed();
+    for (dirty, every) in [(0, 1_000), (70, 3), (1, 2), (130, 64)] {
+        for at in (dirty..ids.len()).step_by(every) {
+            h.set_local(ids[at], local(at + every)).unwrap();
+        }
+        let lazily: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
+        h.update();
+        h.assert_well_formed();
+        let at_once: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
+        assert_eq!(lazily, at_once, "after {dirty} and every {every}");
+    }
 }
 
 fn a_scale_that_underflows_is_refused<A: Kind>() {

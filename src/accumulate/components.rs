@@ -108,7 +108,7 @@ macro_rules! components3 {
                 world
             }
 
-            super::sweeps!($Transform);
+            super::sweep::sweeps!($Transform);
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {

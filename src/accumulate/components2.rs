@@ -75,7 +75,7 @@ macro_rules! components2 {
                 $Transform { rotation, ..parent.combine(*local) }
             }
 
-            super::sweeps!($Transform);
+            super::sweep::sweeps!($Transform);
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {

@@ -4,6 +4,7 @@
 //! associative, non-commutative product in which any row that is stale, skipped or taken twice gives
 //! other bits, and which has exact inverses. An even `a` plays the flat node.
 
+use super::sweep::Plain;
 use super::{Accumulate, Chain, Misfit, Own, Sealed, Shear};
 use crate::{Inherit, NonFinite, NotRotation};
 use core::cell::Cell;
@@ -104,13 +105,23 @@ impl Accumulate for Hash {
     #[inline(never)]
     fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], rows: Range<usize>) {
         SWEPT.set(SWEPT.get() + rows.len());
-        super::sweep_rows::<Self>(parents, locals, worlds, rows);
+        super::sweep::rows::<Self, _>(Plain, parents, locals, worlds, rows);
+    }
+
+    fn sweep_chain(above: &u64, locals: &[u64], worlds: &mut [u64]) {
+        SWEPT.set(SWEPT.get() + locals.len());
+        super::sweep::chain::<Self, _>(Plain, above, locals, worlds);
+    }
+
+    fn sweep_siblings(parent: &u64, locals: &[u64], worlds: &mut [u64]) {
+        SWEPT.set(SWEPT.get() + locals.len());
+        super::sweep::siblings::<Self, _>(Plain, parent, locals, worlds);
     }
 
     #[inline(never)]
     fn sweep_bits(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: usize, rows: u64) {
         SWEPT.set(SWEPT.get() + rows.count_ones() as usize);
-        super::sweep_bits::<Self>(parents, locals, worlds, start, rows);
+        super::sweep::bits::<Self, _>(Plain, parents, locals, worlds, start, rows);
     }
 
     #[cfg(feature = "rayon")]
@@ -124,7 +135,7 @@ impl Accumulate for Hash {
         above: &[(u32, u64)],
     ) {
         SWEPT.set(SWEPT.get() + rows.len());
-        super::sweep_piece::<Self>(parents, locals, worlds, start, rows, above);
+        super::sweep::piece::<Self, _>(Plain, parents, locals, worlds, start, rows, above);
     }
 
     fn world(row: &u64) -> u64 {

@@ -132,7 +132,7 @@ macro_rules! matrices3 {
                 $product(parent, local)
             }
 
-            super::sweeps!(Rows<$Float>);
+            super::sweep::sweeps!(Rows<$Float>);
 
             #[inline]
             fn world(row: &Rows<$Float>) -> $Affine {

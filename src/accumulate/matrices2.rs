@@ -82,10 +82,10 @@ macro_rules! matrices2 {
 
             #[inline]
             fn product(parent: &Rows2<$f>, local: &Rows2<$f>) -> Rows2<$f> {
-                <$f as Kernel>::product(parent, local)
+                <$f as Product>::product(parent, local)
             }
 
-            super::sweeps!(Rows2<$f>);
+            super::sweep::sweeps!(Rows2<$f>);
 
             #[inline]
             fn world(row: &Rows2<$f>) -> $Affine {
@@ -184,11 +184,11 @@ macro_rules! matrices2 {
 for_each_precision!(matrices2);
 
 /// The product of rows as each precision does it best.
-trait Kernel: Sized {
+trait Product: Sized {
     fn product(parent: &Rows2<Self>, local: &Rows2<Self>) -> Rows2<Self>;
 }
 
-impl Kernel for f32 {
+impl Product for f32 {
     #[inline(always)]
     fn product(parent: &Rows2<f32>, local: &Rows2<f32>) -> Rows2<f32> {
         let (x, y) = (Vec4::from_array(local[0]), Vec4::from_array(local[1]));
@@ -200,7 +200,7 @@ impl Kernel for f32 {
     }
 }
 
-impl Kernel for f64 {
+impl Product for f64 {
     #[inline(always)]
     fn product(parent: &Rows2<f64>, local: &Rows2<f64>) -> Rows2<f64> {
         let [x, y] = local;

@@ -3,7 +3,7 @@
 extern crate std;
 
 use crate::accumulate::Accumulate;
-use crate::hierarchy::{Columns, HierarchyOf, Worlds};
+use crate::hierarchy::{Columns, HierarchyOf, Window, Worlds, sweep_in_line};
 use crate::topology::NONE;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -94,22 +94,17 @@ fn plan<A: Accumulate>(columns: Columns<'_, A>, rows: Range<usize>, largest: usi
 fn sweep_stretch<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
     let threads = rayon::current_num_threads();
     let largest = (rows.len() / (threads * PIECES)).max(SMALLEST_PIECE);
-    let sweep = |worlds: &mut [A::Row], rows| {
-        for rows in columns.cuts.between(rows) {
-            A::sweep(columns.parents, columns.locals, worlds, rows);
-        }
-    };
     if rows.len() < WORTH_SPLITTING || threads == 1 {
-        return sweep(worlds, rows);
+        return sweep_in_line(columns, worlds, rows);
     }
     let Some(Plan { large, pieces }) = plan(columns, rows.clone(), largest, rows.len() / ROWS_PER_STEP) else {
         // A chain, or nearly one: there is little that does not wait for the row before it.
-        return sweep(worlds, rows);
+        return sweep_in_line(columns, worlds, rows);
     };
     // The parents of all runs that begin a piece, or in one: the large rows, and what is outside.
     let mut above = Vec::new();
     for &row in &large {
-        sweep(worlds, row as usize..row as usize + 1);
+        sweep_in_line(columns, worlds, row as usize..row as usize + 1);
         above.push((row, worlds[row as usize]));
     }
     let mut at = rows.start;
@@ -134,9 +129,11 @@ fn sweep_stretch<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], 
         loop {
             // The lock is held for taking a piece only, not while it is swept.
             let Some((piece, worlds)) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
-            let start = piece.start as u32;
+            let mut window = Window { start: piece.start, worlds, above: &above };
             for rows in columns.cuts.between(piece) {
-                A::sweep_piece(columns.parents, columns.locals, worlds, start, rows, &above);
+                window.sweep(columns, rows, |Window { start, worlds, above }, rows| {
+                    A::sweep_piece(columns.parents, columns.locals, worlds, *start as u32, rows, above);
+                });
             }
         }
     };

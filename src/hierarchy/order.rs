@@ -220,9 +220,9 @@ impl Order {
         self.spans.scattered.iter().zip(rows).any(|(scattered, rows)| scattered & rows != 0)
     }
 
-    /// Which of the 64 rows around `row`, those of its block, are runs of one.
-    pub(crate) fn ones(&self, row: u32) -> u64 {
-        self.spans.ones[row as usize / BITS]
+    /// Which rows are runs of one, 64 to a word.
+    pub(crate) fn ones(&self) -> &[u64] {
+        &self.spans.ones
     }
 
     /// Appends a node as a run of one.

@@ -1,10 +1,12 @@
 //! `update()` and the lazy read. The sole writer of world rows.
 
+use super::bits::BITS;
 use super::changes::Changes;
 use super::dirty::Marks;
 use super::inherit::{Cuts, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
+use super::stretch::{Columns, SweepStretch, sweep_in_line};
 use super::{HierarchyOf, Worlds};
 use crate::accumulate::Accumulate;
 use crate::topology::{NONE, Topology};
@@ -32,7 +34,7 @@ const VISITS_PER_ROW: usize = 2;
 const SMALL: usize = 256;
 
 /// Rows per word of marks.
-const BLOCK: u32 = u64::BITS;
+const BLOCK: u32 = BITS as u32;
 
 /// With this many of a block's rows to be computed, computing the rows between too is faster where rows
 /// come from memory: the processor fetches ahead of a linear sweep, but not of one with gaps. Measured
@@ -50,32 +52,9 @@ pub(super) struct WorldRows<A: Accumulate> {
     walked: usize,
 }
 
-/// What a stretch of runs is swept from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Columns<'a, A: Accumulate> {
-    pub(crate) parents: &'a [u32],
-    /// [`NONE`] for holes.
-    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
-    pub(crate) slots: &'a [u32],
-    /// Lengths of runs; in a stretch of runs none is 0.
-    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
-    pub(crate) spans: &'a [u32],
-    pub(crate) locals: &'a [A::Row],
-    /// Rows to leave as they are.
-    pub(crate) cuts: Cuts<'a>,
-}
-
-/// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
-pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
-
 fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cuts<'a>) -> Columns<'a, A> {
-    Columns { parents: order.parents(), slots: order.slots(), spans: order.spans(), locals: locals.rows(), cuts }
-}
-
-fn sweep_in_line<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
-    for piece in columns.cuts.between(rows) {
-        A::sweep(columns.parents, columns.locals, worlds, piece);
-    }
+    let (parents, slots, spans, ones) = (order.parents(), order.slots(), order.spans(), order.ones());
+    Columns { parents, slots, spans, ones, locals: locals.rows(), cuts }
 }
 
 /// What an update reads, the marks that it clears, and where it notes what it computes.
@@ -204,7 +183,6 @@ impl<A: Accumulate> WorldRows<A> {
     /// Sweeps the rows of a block of 64, that of `row`, whose bits are set.
     fn sweep_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
         let start = (row - row % BLOCK) as usize;
-        let (parents, locals) = (sources.order.parents(), sources.locals.rows());
         let cuts = sources.cuts.bits(start);
         if rows & cuts != 0 {
             let hung = sources.cuts.within(start..start + BLOCK as usize).filter(|row| rows >> (row - start) & 1 == 1);
@@ -213,10 +191,9 @@ impl<A: Accumulate> WorldRows<A> {
         if rows.count_ones() >= DENSE && sources.order.len() >= OUT_OF_CACHE {
             // The rows between come out as they were, or are below a dirty row that is yet to come.
             let stretch = row as usize..start + (BLOCK - rows.leading_zeros()) as usize;
-            for piece in sources.cuts.between(stretch) {
-                A::sweep(parents, locals, &mut self.rows, piece);
-            }
+            sweep_in_line(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
         } else {
+            let (parents, locals) = (sources.order.parents(), sources.locals.rows());
             A::sweep_bits(parents, locals, &mut self.rows, start, rows & !cuts);
         }
         sources.marks.unset_bits(row, rows);
@@ -262,7 +239,7 @@ fn block_end(row: u32) -> u32 {
 fn short_runs<A: Accumulate>(row: u32, sources: &Sources<'_, A>) -> u64 {
     let start = row - row % BLOCK;
     let dirty = sources.marks.bits(row) & u64::MAX << (row % BLOCK);
-    let ones = sources.order.ones(row);
+    let ones = sources.order.ones()[row as usize / BITS];
     let (mut rows, mut longer) = (dirty & ones, dirty & !ones);
     while longer != 0 {
         let at = longer.trailing_zeros();

@@ -356,3 +356,46 @@ fn sorting_moves_every_clean_world() {
         }
     }
 }
+
+/// Chains and families of leaves are swept by loops of their own, from where a stretch begins and around rows
+/// that are no such thing: holes, what was promoted or flattened, and what does not inherit everything.
+#[test]
+fn chains_and_families_among_holes_and_cuts() {
+    let mut random = Random(43);
+    for _ in 0..12 {
+        let mut parents = vec![None];
+        while parents.len() < 2_500 {
+            let (is_chain, len, mut above) = (random.below(2) == 0, 1 + random.below(300), parents.len() - 1);
+            for _ in 0..random.below(4) {
+                above = parents[above].unwrap_or(above);
+            }
+            for _ in 0..len {
+                parents.push(Some(above));
+                above = if is_chain { parents.len() - 1 } else { above };
+            }
+        }
+        let order: Vec<_> = (0..parents.len()).collect();
+        let mut pair = hang(&parents, &order, &mut random);
+        pair.h.optimize();
+        pair.check();
+        for round in 0..40 {
+            let id = pair.live[random.below(pair.live.len())];
+            match random.below(5) {
+                0 if pair.forest.subtree(id).len() < 100 => pair.remove_subtree(id),
+                1 if pair.forest.parent(id).is_some() => pair.promote(id, Keep::Local),
+                2 if round % 4 == 0 => {
+                    let inherit = Inherit { rotation: random.below(2) == 0, ..Inherit::NONE };
+                    pair.set_inherit(id, inherit, Keep::Local);
+                }
+                _ => pair.set(id, random.pose()),
+            }
+            if random.below(3) == 0 {
+                pair.update();
+                pair.h.assert_well_formed();
+            }
+        }
+        let root = pair.live[0];
+        pair.set(root, random.pose());
+        pair.check();
+    }
+}

@@ -1,0 +1,194 @@
+//! The worlds of many rows: the loops behind every update. They are the same for every accumulation and every
+//! kind of processor; what differs is the product.
+
+use super::Accumulate;
+use core::ops::Range;
+
+/// How one kind of processor multiplies. A world is held in registers from the load to the store.
+pub(crate) trait Kernel<A: Accumulate>: Copy {
+    type World: Copy;
+
+    fn load(self, row: &A::Row) -> Self::World;
+    /// At the width of [`load`](Self::load): a child's row often comes right after its parent's, and what has
+    /// not reached the cache yet can only be loaded as it was stored.
+    fn store(self, world: Self::World, row: &mut A::Row);
+    fn product(self, parent: Self::World, local: &A::Row) -> Self::World;
+}
+
+/// As every processor can.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain;
+
+impl<A: Accumulate> Kernel<A> for Plain {
+    type World = A::Row;
+
+    #[inline(always)]
+    fn load(self, row: &A::Row) -> A::Row {
+        *row
+    }
+
+    #[inline(always)]
+    fn store(self, world: A::Row, row: &mut A::Row) {
+        *row = world;
+    }
+
+    #[inline(always)]
+    fn product(self, parent: A::Row, local: &A::Row) -> A::Row {
+        A::product(&parent, local)
+    }
+}
+
+/// Calls a loop with the kernel for the widest vectors that the processor has.
+macro_rules! widest {
+    (|$kernel:ident| $work:expr) => {{
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        if let Some(vectors) = crate::features::simd::vectors() {
+            let $kernel = <Self as crate::features::simd::Vectorize>::Kernel::from(vectors);
+            // Inlined, or it would be compiled for every processor all the same.
+            return vectors.vectorize(
+                #[inline(always)]
+                || $work,
+            );
+        }
+        let $kernel = crate::accumulate::sweep::Plain;
+        $work
+    }};
+}
+pub(crate) use widest;
+
+/// Writes the sweeps of an implementation over rows of that type. Not generic, so that they are compiled in
+/// this crate, as it is optimised.
+macro_rules! sweeps {
+    ($Row:ty) => {
+        #[inline(never)]
+        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], rows: Range<usize>) {
+            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, rows))
+        }
+
+        #[inline(never)]
+        fn sweep_chain(above: &$Row, locals: &[$Row], worlds: &mut [$Row]) {
+            super::sweep::widest!(|kernel| super::sweep::chain::<Self, _>(kernel, above, locals, worlds))
+        }
+
+        #[inline(never)]
+        fn sweep_siblings(parent: &$Row, locals: &[$Row], worlds: &mut [$Row]) {
+            super::sweep::widest!(|kernel| super::sweep::siblings::<Self, _>(kernel, parent, locals, worlds))
+        }
+
+        #[inline(never)]
+        fn sweep_bits(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], start: usize, rows: u64) {
+            super::sweep::widest!(|kernel| {
+                super::sweep::bits::<Self, _>(kernel, parents, locals, worlds, start, rows)
+            })
+        }
+
+        #[cfg(feature = "rayon")]
+        #[inline(never)]
+        fn sweep_piece(
+            parents: &[u32],
+            locals: &[$Row],
+            worlds: &mut [$Row],
+            start: u32,
+            rows: Range<usize>,
+            above: &[(u32, $Row)],
+        ) {
+            super::sweep::widest!(|kernel| {
+                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, rows, above)
+            })
+        }
+    };
+}
+pub(crate) use sweeps;
+
+/// The body of every `sweep`.
+#[inline(always)]
+pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
+    kernel: K,
+    parents: &[u32],
+    locals: &[A::Row],
+    worlds: &mut [A::Row],
+    rows: Range<usize>,
+) {
+    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
+    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
+        let world = below(kernel, worlds, parent, local);
+        kernel.store(world, &mut worlds[row]);
+    }
+}
+
+/// The body of every `sweep_chain`.
+#[inline(always)]
+pub(crate) fn chain<A: Accumulate, K: Kernel<A>>(kernel: K, above: &A::Row, locals: &[A::Row], worlds: &mut [A::Row]) {
+    let mut world = kernel.load(above);
+    for (local, row) in locals.iter().zip(worlds) {
+        world = kernel.product(world, local);
+        kernel.store(world, row);
+    }
+}
+
+/// The body of every `sweep_siblings`.
+#[inline(always)]
+pub(crate) fn siblings<A: Accumulate, K: Kernel<A>>(
+    kernel: K,
+    parent: &A::Row,
+    locals: &[A::Row],
+    worlds: &mut [A::Row],
+) {
+    let parent = kernel.load(parent);
+    for (local, row) in locals.iter().zip(worlds) {
+        kernel.store(kernel.product(parent, local), row);
+    }
+}
+
+/// The body of every `sweep_bits`.
+#[inline(always)]
+pub(crate) fn bits<A: Accumulate, K: Kernel<A>>(
+    kernel: K,
+    parents: &[u32],
+    locals: &[A::Row],
+    worlds: &mut [A::Row],
+    start: usize,
+    mut rows: u64,
+) {
+    while rows != 0 {
+        let row = start + rows.trailing_zeros() as usize;
+        let world = below(kernel, worlds, parents[row], &locals[row]);
+        kernel.store(world, &mut worlds[row]);
+        rows &= rows - 1;
+    }
+}
+
+/// "No parent" is beyond the last row, so that one comparison serves both questions.
+#[inline(always)]
+fn below<A: Accumulate, K: Kernel<A>>(kernel: K, worlds: &[A::Row], parent: u32, local: &A::Row) -> K::World {
+    match worlds.get(parent as usize) {
+        Some(parent) => kernel.product(kernel.load(parent), local),
+        None => kernel.load(&A::root(local)),
+    }
+}
+
+/// The body of every `sweep_piece`.
+#[cfg(feature = "rayon")]
+#[inline(always)]
+pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
+    kernel: K,
+    parents: &[u32],
+    locals: &[A::Row],
+    worlds: &mut [A::Row],
+    start: u32,
+    rows: Range<usize>,
+    above: &[(u32, A::Row)],
+) {
+    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
+    for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
+        // A parent before the piece, and no parent, wrap to far beyond its end.
+        let world = match worlds.get(parent.wrapping_sub(start) as usize) {
+            Some(parent) => kernel.product(kernel.load(parent), local),
+            None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
+                Ok(at) => kernel.product(kernel.load(&above[at].1), local),
+                Err(_) => kernel.load(&A::root(local)),
+            },
+        };
+        kernel.store(world, &mut worlds[row]);
+    }
+}

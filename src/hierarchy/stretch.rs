@@ -1,0 +1,198 @@
+//! Stretches of rows, swept in pieces: most of any tree as it comes, what is a chain or the children of one
+//! parent by a loop that keeps the world above in registers.
+
+use super::bits::BITS;
+use super::inherit::Cuts;
+use crate::accumulate::Accumulate;
+use core::ops::Range;
+
+/// What a stretch of rows is swept from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Columns<'a, A: Accumulate> {
+    pub(crate) parents: &'a [u32],
+    /// [`NONE`](crate::topology::NONE) for holes.
+    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
+    pub(crate) slots: &'a [u32],
+    /// Lengths of runs; in a stretch of runs none is 0.
+    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
+    pub(crate) spans: &'a [u32],
+    /// By row, as bits, which runs are one row long.
+    pub(crate) ones: &'a [u64],
+    pub(crate) locals: &'a [A::Row],
+    /// Rows to leave as they are.
+    pub(crate) cuts: Cuts<'a>,
+}
+
+/// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
+pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
+
+/// How the rows of a piece hang together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Any,
+    /// Each is the child of the one before.
+    Chain,
+    /// All are children of one row before them.
+    Siblings,
+}
+
+/// Fewer rows than this are not worth a look at what they are.
+const SHORT: usize = 8;
+
+/// The rows of a stretch in pieces of one kind, any number of blocks of 64 rows or one. Most blocks are told by
+/// a word: a chain has no leaf among them, and siblings that lie side by side are leaves.
+fn pieces(parents: &[u32], ones: &[u64], rows: Range<usize>) -> impl Iterator<Item = (Kind, Range<usize>)> {
+    let block = move |at: usize| at..rows.end.min(at - at % BITS + BITS);
+    let mut at = rows.start;
+    core::iter::from_fn(move || {
+        let mut piece = block(at);
+        if piece.is_empty() {
+            return None;
+        }
+        let kind = kind(parents, ones, piece.clone());
+        while kind == Kind::Any && !block(piece.end).is_empty() && self::kind(parents, ones, block(piece.end)) == kind {
+            piece.end = block(piece.end).end;
+        }
+        at = piece.end;
+        Some((kind, piece))
+    })
+}
+
+/// The kind of rows of one block.
+#[inline]
+fn kind(parents: &[u32], ones: &[u64], rows: Range<usize>) -> Kind {
+    if rows.len() < SHORT {
+        return Kind::Any;
+    }
+    let of_rows = u64::MAX >> (BITS - rows.len()) << (rows.start % BITS);
+    let leaves = ones[rows.start / BITS] & of_rows;
+    let parents = &parents[rows.clone()];
+    if leaves == 0 && rows.start != 0 && all(parents, |at, parent| parent as usize == rows.start + at - 1) {
+        Kind::Chain
+    } else if leaves == of_rows && (parents[0] as usize) < rows.start && all(parents, |_, parent| parent == parents[0])
+    {
+        Kind::Siblings
+    } else {
+        Kind::Any
+    }
+}
+
+/// Looks at all, whatever the first ones say: without a way out that is a few vectors.
+#[inline]
+fn all(parents: &[u32], is: impl Fn(usize, u32) -> bool) -> bool {
+    parents.iter().enumerate().fold(true, |all, (at, &parent)| all & is(at, parent))
+}
+
+/// Where the worlds of a piece are, and those of the parents outside.
+pub(crate) struct Window<'a, A: Accumulate> {
+    /// The first row that is in `worlds`.
+    pub(crate) start: usize,
+    pub(crate) worlds: &'a mut [A::Row],
+    /// In order of rows.
+    pub(crate) above: &'a [(u32, A::Row)],
+}
+
+impl<A: Accumulate> Window<'_, A> {
+    fn world(&self, row: u32) -> Option<A::Row> {
+        let inside = (row as usize).checked_sub(self.start).and_then(|at| self.worlds.get(at));
+        let outside = || self.above.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| &self.above[at].1);
+        inside.or_else(outside).copied()
+    }
+
+    /// Sweeps rows, parents first: by the given loop what is of no kind.
+    pub(crate) fn sweep(&mut self, columns: Columns<'_, A>, rows: Range<usize>, any: impl Fn(&mut Self, Range<usize>)) {
+        for (kind, rows) in pieces(columns.parents, columns.ones, rows) {
+            let above = if kind == Kind::Any { None } else { self.world(columns.parents[rows.start]) };
+            let Some(above) = above else {
+                any(self, rows);
+                continue;
+            };
+            let (locals, worlds) =
+                (&columns.locals[rows.clone()], &mut self.worlds[rows.start - self.start..][..rows.len()]);
+            match kind {
+                Kind::Chain => A::sweep_chain(&above, locals, worlds),
+                _ => A::sweep_siblings(&above, locals, worlds),
+            }
+        }
+    }
+}
+
+/// Sweeps rows, parents first, one after the other.
+pub(crate) fn sweep_in_line<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
+    let mut window = Window { start: 0, worlds, above: &[] };
+    for rows in columns.cuts.between(rows) {
+        window.sweep(columns, rows, |window, rows| A::sweep(columns.parents, columns.locals, window.worlds, rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::NONE;
+    use alloc::{vec, vec::Vec};
+    use proptest::prelude::*;
+
+    /// Rows of a forest in pre-order, made of chains and families, some of them with holes; and which rows are
+    /// leaves or holes.
+    fn forest(parts: &[(bool, usize, u32)]) -> (Vec<u32>, Vec<u64>) {
+        let mut parents = vec![NONE];
+        for &(is_chain, len, up) in parts {
+            // From where the part before ended, some rows up.
+            let mut above = parents.len() as u32 - 1;
+            for _ in 0..up {
+                above = if parents[above as usize] == NONE { above } else { parents[above as usize] };
+            }
+            for at in 0..len {
+                let row = parents.len() as u32;
+                parents.push(if up == 3 && at % 50 == 49 { NONE } else { above });
+                above = if is_chain { row } else { above };
+            }
+        }
+        let mut ones = vec![u64::MAX; parents.len().div_ceil(BITS)];
+        for &parent in parents.iter().filter(|&&parent| parent != NONE) {
+            ones[parent as usize / BITS] &= !(1 << (parent as usize % BITS));
+        }
+        (parents, ones)
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_of_their_kind(
+            parts in prop::collection::vec((any::<bool>(), 1usize..300, 0u32..4), 1..12),
+            start in any::<prop::sample::Index>(),
+            len in any::<prop::sample::Index>(),
+        ) {
+            let (parents, ones) = forest(&parts);
+            let start = start.index(parents.len());
+            let rows = start..start + len.index(parents.len() - start + 1);
+            let mut at = rows.start;
+            for (kind, piece) in pieces(&parents, &ones, rows.clone()) {
+                prop_assert!(piece.start == at && !piece.is_empty() && piece.end <= rows.end);
+                at = piece.end;
+                match kind {
+                    Kind::Any => {}
+                    Kind::Chain => prop_assert!(piece.into_iter().all(|row| parents[row] as usize == row - 1)),
+                    Kind::Siblings => {
+                        prop_assert!((parents[piece.start] as usize) < piece.start);
+                        prop_assert!(piece.clone().all(|row| parents[row] == parents[piece.start]));
+                    }
+                }
+            }
+            prop_assert_eq!(at, rows.end);
+        }
+    }
+
+    /// What the loops are for is found: all of a long chain but its first block, all of a family.
+    #[test]
+    fn chains_and_families_are_found() {
+        let count = |parts: &[(bool, usize, u32)], wanted: Kind| {
+            let (parents, ones) = forest(parts);
+            let pieces = pieces(&parents, &ones, 0..parents.len());
+            pieces.filter(|&(kind, _)| kind == wanted).map(|(_, piece)| piece.len()).sum::<usize>()
+        };
+        // The first block has the root, the last one the leaf.
+        assert_eq!(count(&[(true, 2_500, 0)], Kind::Chain), 2_501 - BITS - 2_501 % BITS);
+        // The second family is that of the last one of the first: row 500.
+        assert_eq!(count(&[(false, 500, 0), (false, 500, 0)], Kind::Siblings), 1_001 - BITS - BITS);
+    }
+}
