@@ -134,12 +134,7 @@ impl<A: Accumulate> WorldRows<A> {
         let mut at = 0;
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
-                Some(run) if run.end <= block_end(row) => {
-                    let rows = short_runs(row, sources);
-                    visits += rows.count_ones() as usize;
-                    self.sweep_block(row, rows, sources)?;
-                    row + (BLOCK - rows.leading_zeros()) - row % BLOCK
-                }
+                Some(run) if run.end <= block_end(row) => self.sweep_blocks(row, &mut visits, sources)?,
                 Some(run) => {
                     let stretch = adjoining(run, sources);
                     visits += stretch.len();
@@ -180,21 +175,43 @@ impl<A: Accumulate> WorldRows<A> {
         Ok(())
     }
 
-    /// Sweeps the rows of a block of 64, that of `row`, whose bits are set.
-    fn sweep_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        let start = (row - row % BLOCK) as usize;
-        let cuts = sources.cuts.bits(start);
-        if rows & cuts != 0 {
-            let hung = sources.cuts.within(start..start + BLOCK as usize).filter(|row| rows >> (row - start) & 1 == 1);
-            self.hang(hung, sources)?;
+    /// Sweeps the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
+    /// many one after the other as there is much to compute in. Returns where it ended.
+    fn sweep_blocks(&mut self, row: u32, visits: &mut usize, sources: &mut Sources<'_, A>) -> Result<u32, OverBudget> {
+        let is_dense = |rows: u64| rows.count_ones() >= DENSE;
+        let (mut block, mut rows) = (row, short_runs(row, sources));
+        if !is_dense(rows) || sources.order.len() < OUT_OF_CACHE {
+            *visits += rows.count_ones() as usize;
+            self.open_block(block, rows, sources)?;
+            let (parents, locals, start) = (sources.order.parents(), sources.locals.rows(), row - row % BLOCK);
+            let rows_left = rows & !sources.cuts.bits(start as usize);
+            A::sweep_bits(parents, locals, &mut self.rows, start as usize, rows_left);
+            return Ok(last_row(block, rows) + 1);
         }
-        if rows.count_ones() >= DENSE && sources.order.len() >= OUT_OF_CACHE {
-            // The rows between come out as they were, or are below a dirty row that is yet to come.
-            let stretch = row as usize..start + (BLOCK - rows.leading_zeros()) as usize;
-            sweep_in_line(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
-        } else {
-            let (parents, locals) = (sources.order.parents(), sources.locals.rows());
-            A::sweep_bits(parents, locals, &mut self.rows, start, rows & !cuts);
+        // The rows between come out as they were, or are below a dirty row that is yet to come.
+        let (mut end, mut opened) = (row, Ok(()));
+        while is_dense(rows) {
+            *visits += rows.count_ones() as usize;
+            opened = self.open_block(block, rows, sources);
+            if opened.is_err() {
+                break;
+            }
+            end = last_row(block, rows) + 1;
+            let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
+            (block, rows) = next.map_or((block, 0), |next| (next, short_runs(next, sources)));
+        }
+        let stretch = row as usize..end as usize;
+        sweep_in_line(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
+        opened.map(|()| end)
+    }
+
+    /// Before the rows of a block are swept whose bits are set, that of `row`: computes those that do not inherit
+    /// everything, and clears the marks of all.
+    fn open_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        let start = (row - row % BLOCK) as usize;
+        if rows & sources.cuts.bits(start) != 0 {
+            let hung = sources.cuts.within(start..start + BITS).filter(|row| rows >> (row - start) & 1 == 1);
+            self.hang(hung, sources)?;
         }
         sources.marks.unset_bits(row, rows);
         sources.changes.record_bits(row, rows);
@@ -234,8 +251,14 @@ fn block_end(row: u32) -> u32 {
     row - row % BLOCK + BLOCK
 }
 
+/// The last row of the block of `row` whose bit is set.
+fn last_row(row: u32, rows: u64) -> u32 {
+    block_end(row) - 1 - rows.leading_zeros()
+}
+
 /// The rows of the dirty runs in the block of `row`, from there on and up to the first that is not a run
-/// or leaves the block, as bits: scattered leaves are swept by the block instead of one by one.
+/// or leaves the block, as bits: leaves here and there are swept by the block instead of one by one. None if
+/// `row` is no such run.
 fn short_runs<A: Accumulate>(row: u32, sources: &Sources<'_, A>) -> u64 {
     let start = row - row % BLOCK;
     let dirty = sources.marks.bits(row) & u64::MAX << (row % BLOCK);

@@ -321,6 +321,14 @@ fn dense_marks_in_a_large_forest() {
         if round % 4 != 3 {
             pair.update();
         }
+        // Rows that are left out of sweeps, in and between dense blocks.
+        if round >= 4 {
+            for _ in 0..100 {
+                let (id, inherit) = (pair.live[random.below(pair.live.len())], random.below(3));
+                let inherit = Inherit { position: inherit != 0, rotation: inherit != 1, scale: inherit != 2 };
+                pair.set_inherit(id, inherit, Keep::Local);
+            }
+        }
         let kept = [2, 3, 7, 40][round % 4];
         for id in pair.live.clone() {
             if random.below(kept) == 0 {
