@@ -36,6 +36,19 @@ pub(super) fn ends(rows: &Range<u32>) -> [(usize, u64); 2] {
     [(first / BITS, u64::MAX << (first % BITS)), (last / BITS, u64::MAX >> (BITS - 1 - last % BITS))]
 }
 
+/// How many bits of these rows are set.
+pub(super) fn count(words: &[u64], rows: Range<u32>) -> usize {
+    if rows.is_empty() {
+        return 0;
+    }
+    let [(first, head), (last, tail)] = ends(&rows);
+    if first == last {
+        return (words[first] & head & tail).count_ones() as usize;
+    }
+    let between: usize = words[first + 1..last].iter().map(|word| word.count_ones() as usize).sum();
+    between + ((words[first] & head).count_ones() + (words[last] & tail).count_ones()) as usize
+}
+
 /// Takes the lowest set bit out, and gives its number.
 #[inline]
 pub(super) fn take_one(bits: &mut u64) -> Option<usize> {
@@ -98,7 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn ends_hold_the_rows(start in 0u32..300, len in 1u32..300) {
+        fn ends_hold_the_rows(start in 0u32..300, len in 1u32..300, noise in prop::collection::vec(any::<u64>(), 3)) {
             let rows = start..start + len;
             let [(first, head), (last, tail)] = ends(&rows);
             let mut seen = BTreeSet::new();
@@ -108,7 +121,10 @@ mod tests {
                 bits &= if index == last { tail } else { bits };
                 seen.extend(ones(bits).map(|bit| (index * BITS + bit) as u32));
             }
-            prop_assert!(seen.into_iter().eq(rows));
+            prop_assert!(seen.into_iter().eq(rows.clone()));
+            let words: Vec<u64> = noise.iter().copied().cycle().take(600_usize.div_ceil(BITS)).collect();
+            prop_assert_eq!(count(&words, rows.clone()), rows.filter(|&row| contains(&words, row)).count());
+            prop_assert_eq!(count(&words, start..start), 0);
         }
     }
 

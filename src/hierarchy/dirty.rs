@@ -46,11 +46,6 @@ impl Marks {
         bits::contains(&self.words, row)
     }
 
-    /// How many rows are marked.
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-
     /// The marks of 64 rows, those of the block in which `row` is.
     pub(crate) fn bits(&self, row: u32) -> u64 {
         self.words[row as usize / BITS]

@@ -9,6 +9,7 @@
 mod layout;
 
 use super::bits::{self, BITS};
+use super::dirty::Marks;
 use crate::topology::{NONE, Topology};
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -157,8 +158,6 @@ pub(crate) struct Order {
     parents: Vec<u32>,
     spans: Spans,
     holes: usize,
-    /// Nodes appended or hung elsewhere one by one since the last sort.
-    loose: usize,
 }
 
 impl Order {
@@ -215,9 +214,22 @@ impl Order {
         (span != 0).then(|| row..row + span)
     }
 
-    /// Whether any of the rows whose bits are set is of a scattered node.
-    pub(crate) fn is_any_scattered(&self, rows: &[u64]) -> bool {
-        self.spans.scattered.iter().zip(rows).any(|(scattered, rows)| scattered & rows != 0)
+    /// About how many scattered nodes there are at and below marked ones: those in what was the run of the topmost
+    /// of them. Costs what is marked, and a 64th of those rows.
+    pub(crate) fn scattered_below(&self, marks: &Marks) -> usize {
+        let (mut count, mut at, mut end) = (0, 0, 0);
+        while let Some(row) = marks.next(at) {
+            let index = row as usize / BITS;
+            for bit in bits::ones(marks.words()[index] & self.spans.scattered[index]) {
+                let top = (index * BITS + bit) as u32;
+                if top >= end {
+                    end = top + self.spans.stretch(top);
+                    count += bits::count(&self.spans.scattered, top..end);
+                }
+            }
+            at = ((index + 1) * BITS) as u32;
+        }
+        count
     }
 
     /// Which rows are runs of one, 64 to a word.
@@ -230,7 +242,6 @@ impl Order {
         let parent_row = if parent == NONE { NONE } else { self.row(parent) };
         let row = self.append(slot, parent_row);
         self.scatter(parent_row);
-        self.loose += 1;
         row
     }
 
@@ -287,7 +298,6 @@ impl Order {
         self.scatter(self.parents[row as usize]);
         self.parents[row as usize] = parent_row;
         self.scatter(parent_row);
-        self.loose += 1;
     }
 
     /// Hangs a child under its grandparent, for a parent that is about to go. What was one stretch
@@ -323,13 +333,6 @@ impl Order {
         self.parents.clear();
         self.spans.reset(0);
         self.holes = 0;
-        self.loose = 0;
-    }
-
-    /// Nodes appended or hung elsewhere one by one since the last sort: about as many links as a walk of
-    /// everything would follow.
-    pub(crate) fn loose(&self) -> usize {
-        self.loose
     }
 
     /// Whether there are so many holes that dropping them is paid for by the removals.
@@ -352,7 +355,6 @@ impl Order {
         self.parents = order.iter().map(|old| place(self.parents[old as usize])).collect();
         self.spans.reset(self.slots.len());
         self.holes = 0;
-        self.loose = 0;
         self.add_up_spans(0);
         order
     }

@@ -274,27 +274,38 @@ fn an_edit_scatters_its_ancestors_and_nothing_else() {
     pair.check();
 }
 
-/// Walking by links costs more than sweeping: a few updates of a scattered chain pay for a sort.
+/// Walking by links costs more than sweeping: what is walked again and again is sorted before long, and at
+/// once what is long.
 #[test]
 fn walking_again_and_again_ends_in_a_sort() {
     let mut random = Random(31);
-    let mut pair = Pair::new();
-    let mut last = pair.insert(None, 0, random.pose());
-    let root = last;
-    for _ in 0..2_000 {
-        last = pair.insert(Some(last), 0, random.pose());
+    // 2 002 rows are worth 2 258 links, and 201 more are expected to be 603: nine walks leave too little.
+    for (length, updates) in [(200, 10), (2_000, 1)] {
+        let mut pair = Pair::new();
+        let root = pair.insert(None, 0, random.pose());
+        let mut last = root;
+        for _ in 0..length {
+            last = pair.insert(Some(last), 0, random.pose());
+        }
+        for _ in 0..1_800 {
+            pair.insert(Some(root), 0, random.pose());
+        }
+        pair.h.optimize();
+        pair.update();
+        let leaf = pair.insert(Some(last), 0, random.pose());
+        pair.update();
+        assert_eq!(spans(&pair).1, length + 1, "the chain above the new leaf");
+        // What hangs under the root would be walked too, one by one.
+        let top = pair.forest.nodes[&root].children.last().copied().unwrap();
+        for round in 0..updates {
+            assert_ne!(spans(&pair).1, 0, "sorted after {round} updates");
+            pair.set(top, random.pose());
+            assert!(update(&mut pair.h) <= 2 * pair.live.len());
+        }
+        assert_eq!(spans(&pair).1, 0, "{updates} walks of {length} links have cost more than a sort");
+        assert_eq!(pair.h.worlds().unwrap()[leaf], pair.world(leaf));
+        pair.check();
     }
-    pair.h.optimize();
-    let leaf = pair.insert(Some(last), 0, random.pose());
-    pair.update();
-    assert_eq!(spans(&pair), (1, 2_001), "the chain above the new leaf");
-    for _ in 0..4 {
-        pair.set(root, random.pose());
-        assert!(update(&mut pair.h) <= 2 * pair.live.len());
-    }
-    assert_eq!(spans(&pair).1, 0, "four walks have cost more than a sort");
-    assert_eq!(pair.h.worlds().unwrap()[leaf], pair.world(leaf));
-    pair.check();
 }
 
 /// Blocks of 64 rows in which much is dirty are swept as a whole once rows no longer lie in a cache:
