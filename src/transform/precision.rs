@@ -223,12 +223,10 @@ macro_rules! precision {
 
             #[inline]
             fn admit_rotation<E: From<NonFinite> + From<NotRotation>>(rotation: $Quat) -> Result<$Quat, E> {
-                const UNIT_TOLERANCE: $Float = <$Float as Precision>::UNIT_TOLERANCE as $Float;
                 if !rotation.is_finite() {
                     return Err(NonFinite.into());
                 }
-                let length_squared = rotation.length_squared();
-                if (length_squared - 1.0).abs() <= UNIT_TOLERANCE {
+                if is_unit!($Float, rotation.length_squared()) {
                     return Ok(rotation);
                 }
                 let length = rotation.length();
@@ -241,6 +239,13 @@ macro_rules! precision {
 
             #[inline]
             fn admit_transform<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
+                // Nearly every value passes at once: sums and a length are neither small nor one where a part of
+                // them is not finite.
+                let is_small = |v: $Vec3| v.abs().element_sum() <= $Float::MAX / 2.0;
+                let is_unit = is_unit!($Float, transform.rotation.length_squared());
+                if is_small(transform.position) & is_small(transform.scale) & is_unit {
+                    return Ok(());
+                }
                 if !transform.position.is_finite() || !transform.scale.is_finite() {
                     return Err(NonFinite.into());
                 }
@@ -260,6 +265,13 @@ macro_rules! precision {
                 if rotation.dot(held) < 0.0 { -rotation } else { rotation }
             }
         }
+    };
+}
+
+/// Whether a rotation of that squared length is stored as given.
+macro_rules! is_unit {
+    ($Float:ident, $length_squared:expr) => {
+        ($length_squared - 1.0).abs() <= <$Float as Precision>::UNIT_TOLERANCE as $Float
     };
 }
 
