@@ -23,7 +23,7 @@
 //! ```
 
 use crate::accumulate::Accumulate;
-use crate::{DTransform, DTransform2, Error, HierarchyOf, Keep, NodeId, Transform, Transform2};
+use crate::{DTransform, DTransform2, Error, HierarchyOf, Inherit, Keep, NodeId, Transform, Transform2};
 use alloc::{vec, vec::Vec};
 use core::fmt::Debug;
 use glam::{BVec3, DVec2, DVec3, EulerRot, Quat, Vec2, Vec3};
@@ -216,6 +216,12 @@ pub enum Edit<T> {
     RemoveChildren(usize),
     /// [`remove_and_promote`](HierarchyOf::remove_and_promote).
     RemoveAndPromote(usize, Keep),
+    /// [`flatten`](HierarchyOf::flatten).
+    Flatten(usize, Keep),
+    /// [`clone_subtree`](HierarchyOf::clone_subtree).
+    CloneSubtree(usize, Option<usize>),
+    /// [`set_inherit`](HierarchyOf::set_inherit).
+    SetInherit(usize, Inherit, Keep),
     /// [`clear`](HierarchyOf::clear).
     Clear,
     /// [`update`](HierarchyOf::update).
@@ -252,7 +258,10 @@ impl<T: Copy> Edit<T> {
             | Self::MoveToIndex(n, _)
             | Self::RemoveSubtree(n)
             | Self::RemoveChildren(n)
-            | Self::RemoveAndPromote(n, _) => match pick(h, n) {
+            | Self::RemoveAndPromote(n, _)
+            | Self::Flatten(n, _)
+            | Self::CloneSubtree(n, _)
+            | Self::SetInherit(n, ..) => match pick(h, n) {
                 None => return Ok(()),
                 node => node,
             },
@@ -276,6 +285,9 @@ impl<T: Copy> Edit<T> {
             (Self::RemoveSubtree(_), Some(id)) => drop(h.remove_subtree(id)?),
             (Self::RemoveChildren(_), Some(id)) => drop(h.remove_children(id)?),
             (Self::RemoveAndPromote(_, keep), Some(id)) => h.remove_and_promote(id, keep)?,
+            (Self::Flatten(_, keep), Some(id)) => h.flatten(id, keep)?,
+            (Self::CloneSubtree(_, parent), Some(id)) => drop(h.clone_subtree(id, pick_parent(h, parent))?),
+            (Self::SetInherit(_, inherit, keep), Some(id)) => h.set_inherit(id, inherit, keep)?,
         }
         Ok(())
     }
@@ -302,11 +314,22 @@ pub fn edits<T: Copy + Debug + 'static>(
         2 => (node(), index).prop_map(|(node, index)| Edit::MoveToIndex(node, index)),
         2 => node().prop_map(Edit::RemoveSubtree),
         1 => node().prop_map(Edit::RemoveChildren),
-        2 => (node(), keep).prop_map(|(node, keep)| Edit::RemoveAndPromote(node, keep)),
+        2 => (node(), keep.clone()).prop_map(|(node, keep)| Edit::RemoveAndPromote(node, keep)),
+        1 => (node(), keep.clone()).prop_map(|(node, keep)| Edit::Flatten(node, keep)),
+        1 => (node(), parent()).prop_map(|(node, parent)| Edit::CloneSubtree(node, parent)),
+        2 => (node(), inherits(), keep).prop_map(|(node, inherit, keep)| Edit::SetInherit(node, inherit, keep)),
         1 => Just(Edit::Clear),
         3 => Just(Edit::Update),
         1 => Just(Edit::Optimize),
     ]
+}
+
+/// Any of the eight; shrinks to [`Inherit::ALL`].
+fn inherits() -> impl Strategy<Value = Inherit> + Clone {
+    any::<[bool; 3]>().prop_map(|off| {
+        let [position, rotation, scale] = off.map(|off| !off);
+        Inherit { position, rotation, scale }
+    })
 }
 
 #[cfg(test)]
