@@ -17,6 +17,7 @@ macro_rules! components3 {
             type Up = $Vec3;
             type Shared = Space3<$Float>;
 
+            #[inline]
             fn put_position(position: $Vec3, transform: &mut $Transform, local: &mut $Transform) {
                 transform.position = position;
                 local.position = position;

@@ -19,6 +19,7 @@ macro_rules! components2 {
             type Up = ();
             type Shared = $Space;
 
+            #[inline]
             fn put_position(position: $Vector, transform: &mut $Transform, local: &mut $Transform) {
                 transform.position = position;
                 local.position = position;

@@ -22,6 +22,7 @@ macro_rules! matrices3 {
             type Up = $Vec3;
             type Shared = Space3<$Float>;
 
+            #[inline]
             fn put_position(position: $Vec3, transform: &mut $Transform, local: &mut Rows<$Float>) {
                 transform.position = position;
                 for (row, p) in local.iter_mut().zip(position.to_array()) {

@@ -22,6 +22,7 @@ macro_rules! matrices2 {
             type Up = ();
             type Shared = $Space;
 
+            #[inline]
             fn put_position(position: $Vector, transform: &mut $Transform, local: &mut Rows2<$f>) {
                 transform.position = position;
                 for (row, p) in local.iter_mut().zip(position.to_array()) {
