@@ -198,7 +198,7 @@
 //!
 //! - `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses libm.
 //! - `rayon`: [`update_parallel`](HierarchyOf#method.update_parallel), one update on all threads of the pool.
-//! - `simd`: sweeps in the widest vectors that the processor has, found out at run time, with the same bits.
+//! - `simd`: sweeps in the vectors of newer x86-64 processors (AVX2), found out at run time, with the same bits.
 //! - `serde`: values and hierarchies in any format, with ids that stay valid; [the format](HierarchyOf#impl-Serialize-for-HierarchyOf<A>).
 //! - `approx`: comparison of transforms to within a tolerance; `q` and `-q` are equal.
 //! - `mint`: transforms to and from mint's matrices, and glam's types to and from mint's.
