@@ -103,8 +103,11 @@ macro_rules! components3 {
             #[inline]
             fn product(parent: &$Transform, local: &$Transform) -> $Transform {
                 let mut world = parent.combine(*local);
-                // One Newton step towards length one: exact to the square of an error of a few last bits.
-                world.rotation = world.rotation * (1.5 - 0.5 * world.rotation.length_squared());
+                // One Newton step towards length one: exact to the square of an error of a few last bits. The length
+                // is that of the factors, so that this does not wait for the product, whose own rounding the next
+                // step takes away.
+                let half = 0.5 * local.rotation.length_squared();
+                world.rotation *= 1.5 - parent.rotation.length_squared() * half;
                 world
             }
 
