@@ -7,6 +7,7 @@ pub(crate) mod geometry;
 pub(crate) mod hash;
 mod matrices;
 mod matrices2;
+mod poses;
 mod space2;
 mod space3;
 pub(crate) mod sweep;
@@ -118,9 +119,29 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// The component pose of a child that inherits these parts of its parent's. A root's is its transform.
     #[doc(hidden)]
     fn combined(parent: &Self::Transform, inherit: Inherit, child: &Self::Transform) -> Self::Transform;
+    /// The component poses of some places, in that order: a root's where the place above is none. Not generic
+    /// where it is implemented, as sweeps are not.
+    #[doc(hidden)]
+    fn pose(
+        above: &[u32],
+        inherits: &[Inherit],
+        transforms: &[Self::Transform],
+        poses: &mut [Self::Transform],
+        places: &[u32],
+    );
     /// The world row of a child that inherits these parts of its parent's component pose.
     #[doc(hidden)]
     fn hung(parent: &Self::Transform, inherit: Inherit, local: &Self::Row) -> Self::Row;
+    /// The world rows of nodes, each from its local row and the component pose in the place above it, if there is one.
+    #[doc(hidden)]
+    fn hang(
+        rows: &[u32],
+        above: &[u32],
+        inherits: &[Inherit],
+        locals: &[Self::Row],
+        poses: &[Self::Transform],
+        worlds: &mut [Self::Row],
+    );
     #[doc(hidden)]
     fn widen_pose(transform: &Self::Transform) -> Self::Pose;
     /// As [`combined`](Self::combined).

@@ -21,6 +21,7 @@ mod stretch;
 mod subtree;
 #[cfg(test)]
 mod tests;
+mod trunk;
 mod walk;
 mod world;
 mod worlds;
@@ -50,6 +51,7 @@ use local::Locals;
 use order::Order;
 use previous::Previous;
 use propagate::WorldRows;
+use trunk::Trunk;
 
 /// A forest of nodes with local poses and cached world poses, whose worlds are products of matrices.
 ///
@@ -192,6 +194,7 @@ pub struct HierarchyOf<A: Accumulate> {
     changes: Changes,
     previous: Previous<A>,
     inherits: Inherits,
+    trunk: Trunk<A>,
 }
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -207,6 +210,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             changes: Changes::default(),
             previous: Previous::new(),
             inherits: Inherits::default(),
+            trunk: Trunk::new(),
         }
     }
 
@@ -248,6 +252,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.changes.shrink_to_fit();
         self.previous.shrink_to_fit();
         self.inherits.shrink_to_fit();
+        self.trunk = Trunk::new();
     }
 
     /// The number of nodes.
@@ -302,6 +307,15 @@ impl<A: Accumulate> HierarchyOf<A> {
     fn set_own(&mut self, slot: u32, own: &Own<A>) {
         let row = self.order.row(slot);
         self.locals.set(slot, row, own);
+        self.touch(slot, row);
+    }
+
+    /// After every change of a node's own value.
+    #[inline(always)]
+    fn touch(&mut self, slot: u32, row: u32) {
+        if !self.trunk.is_empty() {
+            self.trunk.set(row, self.locals.transform(slot));
+        }
         self.marks.set(row);
     }
 }

@@ -112,12 +112,14 @@ macro_rules! components3 {
             }
 
             super::sweep::sweeps!($Transform);
+            super::poses::poses!($Transform);
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {
                 *row
             }
 
+            #[inline(always)]
             fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
                 if inherit == Inherit::ALL {
                     return Self::product(parent, child);
@@ -126,6 +128,7 @@ macro_rules! components3 {
                 if inherit.position { pose } else { pose.with_position(child.position) }
             }
 
+            #[inline(always)]
             fn hung(parent: &$Transform, inherit: Inherit, local: &$Transform) -> $Transform {
                 Self::combined(parent, inherit, local)
             }

@@ -76,12 +76,14 @@ macro_rules! components2 {
             }
 
             super::sweep::sweeps!($Transform);
+            super::poses::poses!($Transform);
 
             #[inline]
             fn world(row: &$Transform) -> $Transform {
                 *row
             }
 
+            #[inline(always)]
             fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
                 if inherit == Inherit::ALL {
                     return Self::product(parent, child);
@@ -90,6 +92,7 @@ macro_rules! components2 {
                 if inherit.position { pose } else { pose.with_position(child.position) }
             }
 
+            #[inline(always)]
             fn hung(parent: &$Transform, inherit: Inherit, local: &$Transform) -> $Transform {
                 Self::combined(parent, inherit, local)
             }

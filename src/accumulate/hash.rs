@@ -147,6 +147,14 @@ impl Accumulate for Hash {
         twist(hung(reduced(*parent, inherit), inherit, *child))
     }
 
+    fn pose(above: &[u32], inherits: &[Inherit], transforms: &[u64], poses: &mut [u64], places: &[u32]) {
+        super::poses::pose::<Self>(above, inherits, transforms, poses, places);
+    }
+
+    fn hang(rows: &[u32], above: &[u32], inherits: &[Inherit], locals: &[u64], poses: &[u64], worlds: &mut [u64]) {
+        super::poses::hang::<Self>(rows, above, inherits, locals, poses, worlds);
+    }
+
     fn hung(parent: &u64, inherit: Inherit, local: &u64) -> u64 {
         SWEPT.set(SWEPT.get() + 1);
         hung(reduced(*parent, inherit), inherit, *local)

@@ -133,16 +133,19 @@ macro_rules! matrices3 {
             }
 
             super::sweep::sweeps!(Rows<$Float>);
+            super::poses::poses!(Rows<$Float>);
 
             #[inline]
             fn world(row: &Rows<$Float>) -> $Affine {
                 Self::to_affine(row)
             }
 
+            #[inline(always)]
             fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
                 $Components::combined(parent, inherit, child)
             }
 
+            #[inline(always)]
             fn hung(parent: &$Transform, inherit: Inherit, local: &Rows<$Float>) -> Rows<$Float> {
                 let mut world = Self::product(&Self::local_of(&$Components::reduced(parent, inherit)), local);
                 if !inherit.position {

@@ -86,16 +86,19 @@ macro_rules! matrices2 {
             }
 
             super::sweep::sweeps!(Rows2<$f>);
+            super::poses::poses!(Rows2<$f>);
 
             #[inline]
             fn world(row: &Rows2<$f>) -> $Affine {
                 Self::affine(row)
             }
 
+            #[inline(always)]
             fn combined(parent: &$Transform, inherit: Inherit, child: &$Transform) -> $Transform {
                 $Components::combined(parent, inherit, child)
             }
 
+            #[inline(always)]
             fn hung(parent: &$Transform, inherit: Inherit, local: &Rows2<$f>) -> Rows2<$f> {
                 let mut world = Self::product(&Self::local_of(&$Components::reduced(parent, inherit)), local);
                 if !inherit.position {

@@ -19,13 +19,19 @@ pub(super) fn contains(words: &[u64], row: u32) -> bool {
 
 /// The first set bit at or after `bit`.
 pub(super) fn next(words: &[u64], bit: usize) -> Option<usize> {
-    let mut index = bit / BITS;
-    let mut word = *words.get(index)? & u64::MAX << (bit % BITS);
-    while word == 0 {
+    next_within(words, bit..usize::MAX)
+}
+
+/// The first set bit of a stretch. Looks no further than that.
+pub(super) fn next_within(words: &[u64], bits: Range<usize>) -> Option<usize> {
+    let mut index = bits.start / BITS;
+    let mut word = *words.get(index)? & u64::MAX << (bits.start % BITS);
+    while word == 0 && index < bits.end / BITS {
         index += 1;
         word = *words.get(index)?;
     }
-    Some(index * BITS + word.trailing_zeros() as usize)
+    let bit = index * BITS + word.trailing_zeros() as usize;
+    (bit < bits.end).then_some(bit)
 }
 
 /// The first and the last word of rows that are not none, each with the bits that are theirs; words between
@@ -92,6 +98,10 @@ mod tests {
             }
             (0..400).for_each(|row| assert_eq!(contains(&words, row), rows.contains(&row)));
             prop_assert_eq!(next(&words, from), rows.range(from as u32..).next().map(|&row| row as usize));
+            for end in from..from + 150 {
+                let first = rows.range(from as u32..end as u32).next().map(|&row| row as usize);
+                prop_assert_eq!(next_within(&words, from..end), first);
+            }
         }
 
         #[test]

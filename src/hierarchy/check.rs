@@ -22,6 +22,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let rows = self.order.len();
         self.marks.assert_well_formed(rows);
         self.inherits.assert_well_formed(|row| self.order.slot(row) != NONE);
+        self.trunk.assert_well_formed(&self.order, &self.locals, &self.inherits);
         assert_eq!(self.locals.rows().len(), rows, "local rows");
         assert_eq!(self.worlds.rows().len(), rows, "world rows");
         // Dirty from above: a node counts as dirty if one above it is, and parents come first here.

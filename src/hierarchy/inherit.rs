@@ -100,14 +100,18 @@ pub(super) struct Inherits {
     off: Vec<[u64; 3]>,
     /// Nodes that do not inherit everything.
     count: usize,
+    /// How often what is inherited has changed.
+    edits: u64,
 }
 
 impl Inherits {
     /// Of the node in a row.
     pub(super) fn get(&self, row: u32) -> Inherit {
+        if !self.is_reduced(row) {
+            return Inherit::ALL;
+        }
         let (index, bit) = place(row);
-        let Some(off) = self.off.get(index) else { return Inherit::ALL };
-        let [position, rotation, scale] = off.map(|word| word & bit == 0);
+        let [position, rotation, scale] = self.off[index].map(|word| word & bit == 0);
         Inherit { position, rotation, scale }
     }
 
@@ -118,6 +122,16 @@ impl Inherits {
 
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Nodes that do not inherit everything.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// How often what is inherited has changed.
+    pub(super) fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// The rows that sweeps leave out.
@@ -134,6 +148,10 @@ impl Inherits {
             self.reduced.resize(index + 1, 0);
             self.off.resize(index + 1, [0; 3]);
         }
+        if inherit == self.get(row) {
+            return;
+        }
+        self.edits += 1;
         let put = |word: &mut u64, on: bool| *word = if on { *word | bit } else { *word & !bit };
         let [position, rotation, scale] = &mut self.off[index];
         put(position, !inherit.position);
@@ -151,6 +169,7 @@ impl Inherits {
         self.reduced.clear();
         self.off.clear();
         self.count = 0;
+        self.edits += 1;
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
@@ -163,7 +182,7 @@ impl Inherits {
         if self.is_empty() {
             return;
         }
-        let old = core::mem::take(self);
+        let old = core::mem::replace(self, Self { edits: self.edits, ..Self::default() });
         for (new, row) in order.iter().enumerate() {
             if old.is_reduced(row) {
                 self.set(new as u32, old.get(row));
@@ -194,11 +213,15 @@ impl<'a> Cuts<'a> {
         self.0.is_empty()
     }
 
+    pub(super) fn words(self) -> &'a [u64] {
+        self.0
+    }
+
     /// The rows of a stretch that are cut out.
     pub(super) fn within(self, rows: Range<usize>) -> impl Iterator<Item = usize> + 'a {
         let mut at = rows.start;
         core::iter::from_fn(move || {
-            let row = bits::next(self.0, at).filter(|&row| row < rows.end)?;
+            let row = bits::next_within(self.0, at..rows.end)?;
             at = row + 1;
             Some(row)
         })
@@ -209,7 +232,7 @@ impl<'a> Cuts<'a> {
         let mut at = rows.start;
         core::iter::from_fn(move || {
             while at < rows.end {
-                let piece = at..bits::next(self.0, at).map_or(rows.end, |cut| cut.min(rows.end));
+                let piece = at..bits::next_within(self.0, at..rows.end).unwrap_or(rows.end);
                 at = piece.end + 1;
                 if !piece.is_empty() {
                     return Some(piece);
@@ -225,40 +248,26 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// How many rows are hung at a time, and how many steps of their ways end that.
-const BATCH: (usize, usize) = (64, 512);
-
-/// Component poses, and the worlds that follow from them. Always accumulated from the root down, and so the
-/// same bits whoever asks.
+/// Component poses, and the worlds that follow from them, for rows one by one. Always accumulated from the root
+/// down, and so the same bits whoever asks.
 ///
-/// The last way down is remembered, because the next one to a row in memory order shares most of it. And what
-/// is read by slot, out of order, is read for many rows at a time: one by one each would wait for memory.
+/// The last way down is remembered, because the next one to a row in memory order shares most of it.
 pub(super) struct Poses<'a, A: Accumulate> {
     order: &'a Order,
     locals: &'a Locals<A>,
     inherits: &'a Inherits,
-    ways: Vec<Way>,
-    /// The steps of all ways, each from the node up, and the transform of each step.
+    /// What is to be added to the last way, from the lowest row up.
     path: Vec<u32>,
-    transforms: Vec<A::Transform>,
-    /// The last way planned, and the poses on the last way gone, from the root down.
+    /// The last way, from the root down, and the pose of each of its rows.
     known: Vec<u32>,
     poses: Vec<A::Transform>,
     steps: usize,
 }
 
-/// From the root down to the parent of a row: how many steps are those of the way before, and what comes then.
-struct Way {
-    row: u32,
-    shared: usize,
-    steps: Range<usize>,
-}
-
 impl<'a, A: Accumulate> Poses<'a, A> {
     /// For as long as no local value, parent or row changes.
     pub(super) fn new(order: &'a Order, locals: &'a Locals<A>, inherits: &'a Inherits) -> Self {
-        let (ways, path, transforms, known, poses) = Default::default();
-        Self { order, locals, inherits, ways, path, transforms, known, poses, steps: 0 }
+        Self { order, locals, inherits, path: Vec::new(), known: Vec::new(), poses: Vec::new(), steps: 0 }
     }
 
     /// How many poses it took so far. Rows in pre-order take one for each node, at most.
@@ -266,49 +275,9 @@ impl<'a, A: Accumulate> Poses<'a, A> {
         self.steps
     }
 
-    /// Computes the worlds of rows that do not inherit everything. O(depth) each, less what its way shares
-    /// with the one before.
-    pub(super) fn hang(&mut self, mut rows: impl Iterator<Item = usize>, mut put: impl FnMut(usize, A::Row)) {
-        while self.hang_some(&mut rows, &mut put) {}
-    }
-
-    /// The same, of the next few rows only: `false` if there were none.
-    pub(super) fn hang_some(
-        &mut self,
-        rows: &mut impl Iterator<Item = usize>,
-        mut put: impl FnMut(usize, A::Row),
-    ) -> bool {
-        self.ways.clear();
+    /// The world of a row that does not inherit everything. O(depth), less what its way shares with the one before.
+    pub(super) fn hung(&mut self, row: u32) -> A::Row {
         self.path.clear();
-        while self.ways.len() < BATCH.0 && self.path.len() < BATCH.1 {
-            let Some(row) = rows.next() else { break };
-            self.plan(row as u32);
-        }
-        self.steps += self.path.len();
-        self.transforms.clear();
-        let slots = self.path.iter().map(|&row| self.order.slot(row as usize));
-        self.transforms.extend(slots.map(|slot| *self.locals.transform(slot)));
-        for Way { row, shared, steps } in &self.ways {
-            self.poses.truncate(*shared);
-            for (&row, transform) in self.path[steps.clone()].iter().zip(&self.transforms[steps.clone()]).rev() {
-                let pose = match self.poses.last() {
-                    Some(above) => A::combined(above, self.inherits.get(row), transform),
-                    None => *transform,
-                };
-                self.poses.push(pose);
-            }
-            let local = self.locals.row(*row);
-            let world = match self.poses.last() {
-                Some(above) => A::hung(above, self.inherits.get(*row), local),
-                None => A::root(local),
-            };
-            put(*row as usize, world);
-        }
-        !self.ways.is_empty()
-    }
-
-    fn plan(&mut self, row: u32) {
-        let start = self.path.len();
         let mut at = self.order.parent(row);
         while at != NONE && !self.knows(at) {
             self.path.push(at);
@@ -317,8 +286,22 @@ impl<'a, A: Accumulate> Poses<'a, A> {
         if at == NONE {
             self.known.clear();
         }
-        self.ways.push(Way { row, shared: self.known.len(), steps: start..self.path.len() });
-        self.known.extend(self.path[start..].iter().rev());
+        self.poses.truncate(self.known.len());
+        for &row in self.path.iter().rev() {
+            let transform = self.locals.transform(self.order.slot(row as usize));
+            let pose = match self.poses.last() {
+                Some(above) => A::combined(above, self.inherits.get(row), transform),
+                None => *transform,
+            };
+            self.known.push(row);
+            self.poses.push(pose);
+        }
+        self.steps += self.path.len();
+        let local = self.locals.row(row);
+        match self.poses.last() {
+            Some(above) => A::hung(above, self.inherits.get(row), local),
+            None => A::root(local),
+        }
     }
 
     /// Whether what is known ends with a row, once it has forgotten what is stored behind it: parents mostly
@@ -430,9 +413,11 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// `Keep::World` takes into account.
     ///
     /// Marks the node dirty. O(1), to keep the world O(depth); where every node inherited all before,
-    /// O(rows / 64) once. A node that does not inherit everything costs its [`update`](Self::update) and its
-    /// lazy reads O(depth), less what its way up shares with that of the one before it in memory; others cost
-    /// what they did.
+    /// O(rows / 64) once. A lazy read of a node that does not inherit everything costs O(depth), and an
+    /// [`update`](Self::update) as much again as a node for each node above those that it computes, once;
+    /// others cost what they did. What these updates need is kept side by side, about 110 bytes for each node
+    /// above such nodes; reparenting, promoting and `set_inherit` itself make them do without for a while, at
+    /// about twice the price.
     ///
     /// # Errors
     /// [`StaleNode`]; with `World` and `WorldTrs` [`SingularParent`](crate::SingularParent) if what is

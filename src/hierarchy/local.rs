@@ -143,7 +143,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let (slot, row) = self.at(id)?;
         A::admit::<LocalError>(&mut local)?;
         self.locals.set_transform(slot, row, &local);
-        self.marks.set(row);
+        self.touch(slot, row);
         Ok(())
     }
 
@@ -317,7 +317,7 @@ impl<A: Geometry> HierarchyOf<A> {
         let (slot, row) = self.at(id)?;
         let position = A::Shared::check_vector(position)?;
         self.locals.set_position(slot, row, position);
-        self.marks.set(row);
+        self.touch(slot, row);
         Ok(())
     }
 
@@ -354,7 +354,7 @@ impl<A: Geometry> HierarchyOf<A> {
         }
         let row = self.order.row(slot);
         self.locals.write(slot, row, own, &local);
-        self.marks.set(row);
+        self.touch(slot, row);
         Ok(())
     }
 

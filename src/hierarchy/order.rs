@@ -158,6 +158,8 @@ pub(crate) struct Order {
     parents: Vec<u32>,
     spans: Spans,
     holes: usize,
+    /// How often rows have got other parents or other numbers.
+    edits: u64,
 }
 
 impl Order {
@@ -298,6 +300,7 @@ impl Order {
         self.scatter(self.parents[row as usize]);
         self.parents[row as usize] = parent_row;
         self.scatter(parent_row);
+        self.edits += 1;
     }
 
     /// Hangs a child under its grandparent, for a parent that is about to go. What was one stretch
@@ -305,12 +308,14 @@ impl Order {
     pub(crate) fn promote(&mut self, child: u32, grandparent: u32) {
         let row = self.row(child);
         self.parents[row as usize] = if grandparent == NONE { NONE } else { self.row(grandparent) };
+        self.edits += 1;
     }
 
     /// Hangs all that is below the first of the given nodes, which are the rest, right under it. What was
     /// one stretch stays one, so that this scatters nothing.
     pub(crate) fn flatten(&mut self, slots: &[u32]) {
         let Some((&top, below)) = slots.split_first() else { return };
+        self.edits += 1;
         for &slot in below {
             let row = self.row(slot);
             self.parents[row as usize] = self.row(top);
@@ -333,6 +338,12 @@ impl Order {
         self.parents.clear();
         self.spans.reset(0);
         self.holes = 0;
+        self.edits += 1;
+    }
+
+    /// How often rows have got other parents or other numbers. Those of new rows do not count.
+    pub(crate) fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// Whether there are so many holes that dropping them is paid for by the removals.
@@ -355,6 +366,7 @@ impl Order {
         self.parents = order.iter().map(|old| place(self.parents[old as usize])).collect();
         self.spans.reset(self.slots.len());
         self.holes = 0;
+        self.edits += 1;
         self.add_up_spans(0);
         order
     }

@@ -1,12 +1,13 @@
 //! `update()` and the lazy read. The sole writer of world rows.
 
-use super::bits::BITS;
+use super::bits::{self, BITS};
 use super::changes::Changes;
 use super::dirty::Marks;
 use super::inherit::{Cuts, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
 use super::stretch::{Columns, SweepStretch, sweep_in_line};
+use super::trunk::Trunk;
 use super::{HierarchyOf, Worlds};
 use crate::accumulate::Accumulate;
 use crate::topology::{NONE, Topology};
@@ -71,6 +72,8 @@ struct Sources<'a, A: Accumulate> {
     marks: &'a mut Marks,
     changes: &'a mut Changes,
     cuts: Cuts<'a>,
+    /// Where it is right; poses are taken one by one where it is not.
+    trunk: Option<&'a mut Trunk<A>>,
     poses: Poses<'a, A>,
     /// Rows computed so far.
     visits: usize,
@@ -139,14 +142,17 @@ impl<A: Accumulate> WorldRows<A> {
     /// safe at any point: a mark is only cleared once everything below it has been computed from
     /// what is above, so that every stale row is dirty or below a dirty one.
     fn refresh(&mut self, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        if !sources.cuts.is_empty() {
+            self.hang_runs(sources)?;
+        }
         let mut at = 0;
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
-                Some(run) if run.end <= block_end(row) => self.sweep_blocks(row, sources)?,
+                Some(run) if run.end <= block_end(row) => self.sweep_blocks(row, sources),
                 Some(run) => {
                     let stretch = adjoining(run, sources);
                     sources.visits += stretch.len();
-                    self.sweep(stretch.clone(), sources)?;
+                    self.sweep(stretch.clone(), sources);
                     stretch.end
                 }
                 None => {
@@ -161,10 +167,41 @@ impl<A: Accumulate> WorldRows<A> {
         Ok(())
     }
 
-    /// Computes the worlds of rows that do not inherit everything. They follow from local values alone, and can
-    /// come before the rows above them. Where it stops, no mark has been cleared for them yet.
-    fn hang(&mut self, mut rows: impl Iterator<Item = usize>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        while sources.poses.hang_some(&mut rows, |row, world| self.rows[row] = world) {
+    /// Computes the worlds of rows of dirty runs that do not inherit everything. They follow from local values
+    /// alone, and come before all others: what they are computed from is elsewhere, and fetching it in between would
+    /// keep the processor from fetching ahead of the sweeps.
+    fn hang_runs(&mut self, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        let mut at = 0;
+        while let Some(row) = sources.marks.next(at) {
+            at = match sources.order.run(row) {
+                Some(run) if run.end <= block_end(row) => {
+                    let (start, rows) = (row - row % BLOCK, short_runs(row, sources));
+                    for bit in bits::ones(rows & sources.cuts.bits(start as usize)) {
+                        let row = start + bit as u32;
+                        self.hang_later(row..row + 1, sources)?;
+                    }
+                    last_row(row, rows) + 1
+                }
+                Some(run) => {
+                    let stretch = adjoining(run, sources);
+                    self.hang_later(stretch.clone(), sources)?;
+                    stretch.end
+                }
+                None => row + 1,
+            };
+        }
+        self.hang_now(sources);
+        Ok(())
+    }
+
+    /// Lists rows that do not inherit everything, or computes their worlds.
+    fn hang_later(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        if let Some(trunk) = &mut sources.trunk {
+            trunk.list(rows);
+            return Ok(());
+        }
+        for row in sources.cuts.within(rows.start as usize..rows.end as usize) {
+            self.rows[row] = sources.poses.hung(row as u32);
             if sources.is_too_much() {
                 return Err(OverBudget);
             }
@@ -172,58 +209,43 @@ impl<A: Accumulate> WorldRows<A> {
         Ok(())
     }
 
-    fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        let stretch = rows.start as usize..rows.end as usize;
-        if !sources.cuts.is_empty() {
-            self.hang(sources.cuts.within(stretch.clone()), sources)?;
+    /// Computes the worlds of the rows that are listed.
+    fn hang_now(&mut self, sources: &mut Sources<'_, A>) {
+        if let Some(trunk) = &mut sources.trunk {
+            trunk.hang(sources.locals.rows(), &mut self.rows);
         }
+    }
+
+    fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
+        let stretch = rows.start as usize..rows.end as usize;
         (sources.sweep)(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
         sources.marks.unset_range(rows.clone());
         sources.changes.record(rows);
-        Ok(())
     }
 
     /// Sweeps the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
     /// many one after the other as there is much to compute in. Returns where it ended.
-    fn sweep_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> Result<u32, OverBudget> {
+    fn sweep_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> u32 {
         let is_dense = |rows: u64| rows.count_ones() >= DENSE;
         let (mut block, mut rows) = (row, short_runs(row, sources));
         if !is_dense(rows) || sources.order.len() < OUT_OF_CACHE {
-            sources.visits += rows.count_ones() as usize;
-            self.open_block(block, rows, sources)?;
+            open_block(block, rows, sources);
             let (parents, locals, start) = (sources.order.parents(), sources.locals.rows(), row - row % BLOCK);
             let rows_left = rows & !sources.cuts.bits(start as usize);
             A::sweep_bits(parents, locals, &mut self.rows, start as usize, rows_left);
-            return Ok(last_row(block, rows) + 1);
+            return last_row(block, rows) + 1;
         }
         // The rows between come out as they were, or are below a dirty row that is yet to come.
-        let (mut end, mut opened) = (row, Ok(()));
+        let mut end = row;
         while is_dense(rows) {
-            sources.visits += rows.count_ones() as usize;
-            opened = self.open_block(block, rows, sources);
-            if opened.is_err() {
-                break;
-            }
+            open_block(block, rows, sources);
             end = last_row(block, rows) + 1;
             let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
             (block, rows) = next.map_or((block, 0), |next| (next, short_runs(next, sources)));
         }
         let stretch = row as usize..end as usize;
         sweep_in_line(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
-        opened.map(|()| end)
-    }
-
-    /// Before the rows of a block are swept whose bits are set, that of `row`: computes those that do not inherit
-    /// everything, and clears the marks of all.
-    fn open_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        let start = (row - row % BLOCK) as usize;
-        if rows & sources.cuts.bits(start) != 0 {
-            let hung = sources.cuts.within(start..start + BITS).filter(|row| rows >> (row - start) & 1 == 1);
-            self.hang(hung, sources)?;
-        }
-        sources.marks.unset_bits(row, rows);
-        sources.changes.record_bits(row, rows);
-        Ok(())
+        end
     }
 
     /// Whether a sort is better than to walk so many more links, after so many in this update. Once all walks since
@@ -245,7 +267,11 @@ impl<A: Accumulate> WorldRows<A> {
                 None => (row..row + 1, sources.topology.next_in_subtree(top, at)),
             };
             sources.visits += rows.len();
-            let stopped = self.sweep(rows, sources).is_err();
+            let stopped = !sources.cuts.is_empty() && self.hang_later(rows.clone(), sources).is_err();
+            if !stopped {
+                self.hang_now(sources);
+                self.sweep(rows, sources);
+            }
             at = next;
             self.walked += 1;
             sources.links += 1;
@@ -258,6 +284,13 @@ impl<A: Accumulate> WorldRows<A> {
         }
         Ok(())
     }
+}
+
+/// Before the rows of a block are swept whose bits are set, that of `row`: clears their marks.
+fn open_block<A: Accumulate>(row: u32, rows: u64, sources: &mut Sources<'_, A>) {
+    sources.visits += rows.count_ones() as usize;
+    sources.marks.unset_bits(row, rows);
+    sources.changes.record_bits(row, rows);
 }
 
 /// The first row of the next block.
@@ -340,6 +373,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         if !self.marks.is_clean() {
             self.changes.begin();
         }
+        let is_trunk_right = !is_sort_due && self.trunk.prepare(&self.order, &self.locals, &self.inherits);
         let mut sources = Sources {
             sweep,
             topology: &self.topology,
@@ -348,11 +382,15 @@ impl<A: Accumulate> HierarchyOf<A> {
             marks: &mut self.marks,
             changes: &mut self.changes,
             cuts: self.inherits.cuts(),
+            trunk: is_trunk_right.then_some(&mut self.trunk),
             poses: Poses::new(&self.order, &self.locals, &self.inherits),
             visits: 0,
             links: 0,
         };
-        if is_sort_due || self.worlds.refresh(&mut sources).is_err() {
+        let is_over = is_sort_due || self.worlds.refresh(&mut sources).is_err();
+        let poses = sources.poses.steps();
+        self.trunk.count(poses);
+        if is_over {
             self.sort(sweep);
             self.settle();
         }
@@ -366,8 +404,11 @@ impl<A: Accumulate> HierarchyOf<A> {
         let permutation = self.permute();
         self.worlds.permute(&permutation, &mut self.locals);
         let (rows, cuts) = (0..permutation.len(), self.inherits.cuts());
-        let mut poses = Poses::new(&self.order, &self.locals, &self.inherits);
-        poses.hang(cuts.within(rows.clone()), |row, world| self.worlds.rows[row] = world);
+        if !self.inherits.is_empty() {
+            self.trunk.make(&self.order, &self.locals, &self.inherits);
+            self.trunk.list(0..rows.len() as u32);
+            self.trunk.hang(self.locals.rows(), &mut self.worlds.rows);
+        }
         sweep(columns(&self.order, &self.locals, cuts), &mut self.worlds.rows, rows);
     }
 
@@ -495,7 +536,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             None => A::root(self.locals.row(top)),
         };
         if self.inherits.is_reduced(top) {
-            self.poses().hang(core::iter::once(top as usize), |_, hung| world = hung);
+            world = self.poses().hung(top);
         }
         for &row in &path[first + 1..] {
             world = A::product(&world, self.locals.row(row));
