@@ -180,7 +180,7 @@
 //! | `reparent` with `Keep::Local` | O(depth), for the cycle check; O(1) for a leaf |
 //! | `reparent` with `Keep::World` | O(depth) |
 //! | `set_inherit` | O(1), to keep the world O(depth) |
-//! | a node that does not inherit everything, in an `update` | O(depth), less what its way up shares with the last one's |
+//! | a node that does not inherit everything, in an `update` | O(depth), less what its way up shares with those of others |
 //! | `remove_subtree` | O(removed) |
 //! | [`NodeMap`] | O(1) by id; to go through all, O(slots) |
 //! | `child_count`, `nth_child`, `sibling_index` | O(siblings walked) |

@@ -79,7 +79,8 @@ mod each {
         squares_that_leave_the_range_do_no_harm,
         products_on_the_way_may_leave_the_range_only_where_worlds_do,
         own_axes_are_those_of_the_world_without_a_parents_position,
-        what_overflows_with_nothing_inherited_is_not_finite
+        what_overflows_with_nothing_inherited_is_not_finite,
+        every_local_door_reaches_what_hangs_under_component_poses
     );
 }
 
@@ -130,6 +131,45 @@ fn chains_and_families_are_products_to_the_bit<A: Kind>() {
         h.assert_well_formed();
         let at_once: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
         assert_eq!(lazily, at_once, "after {dirty} and every {every}");
+    }
+}
+
+/// Updates keep what component poses are accumulated from: whoever changes a node far above, by whichever door, it is
+/// read lazily, which looks at the nodes themselves, and after an update with the same bits.
+fn every_local_door_reaches_what_hangs_under_component_poses<A: Kind>() {
+    let locals = (0..8).map(|n| (DVec3::new(n as f64, 1.0, 0.0), 0.3 * n as f64, DVec3::new(1.25, 0.75, 1.0)));
+    let (mut h, ids) = grow::<A>(&locals.collect::<Vec<_>>());
+    h.set_inherit(ids[3], NO_POSITION, Keep::Local).unwrap();
+    h.set_inherit(ids[6], Inherit { scale: false, ..Inherit::ALL }, Keep::Local).unwrap();
+    let (top, v, turn) = (ids[1], |x: f64| A::vector(DVec3::new(x, 0.5, 1.0)), A::turn(-0.7));
+    type Door<'a, A> = &'a dyn Fn(&mut HierarchyOf<A>);
+    let doors: [Door<'_, A>; 13] = [
+        &|h| h.set_local(top, A::trs(DVec3::NEG_X, 0.2, DVec3::splat(1.5))).unwrap(),
+        &|h| h.set_locals(&[(ids[0], A::trs(DVec3::Y, 0.1, DVec3::ONE)), (ids[5], h.local(top).unwrap())]).unwrap(),
+        &|h| h.set_position(top, v(3.0)).unwrap(),
+        &|h| h.set_rotation(top, turn).unwrap(),
+        &|h| h.set_scale(top, v(2.0)).unwrap(),
+        &|h| h.set_local_matrix(top, h.local_matrix(ids[2]).unwrap()).unwrap(),
+        &|h| h.translate(top, v(0.25), Space::World).unwrap(),
+        &|h| h.rotate(top, turn, Space::Local).unwrap(),
+        &|h| h.set_position_in(top, v(-4.0), Space::World).unwrap(),
+        &|h| h.set_world_position(top, v(5.0)).unwrap(),
+        &|h| h.set_world_rotation(top, turn).unwrap(),
+        &|h| h.set_world_scale(ids[0], v(0.5)).unwrap(),
+        &|h| h.drop_shear(top).map(|_| ()).unwrap(),
+    ];
+    for (at, door) in doors.iter().enumerate() {
+        for _ in 0..8 {
+            // So often that what is worth keeping is kept.
+            h.set_local(ids[0], h.local(ids[0]).unwrap()).unwrap();
+            h.update();
+        }
+        door(&mut h);
+        let lazy: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
+        h.update();
+        h.assert_well_formed();
+        let updated: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
+        assert_eq!(lazy, updated, "door {at}");
     }
 }
 

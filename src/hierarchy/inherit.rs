@@ -413,10 +413,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// `Keep::World` takes into account.
     ///
     /// Marks the node dirty. O(1), to keep the world O(depth); where every node inherited all before,
-    /// O(rows / 64) once. A lazy read of a node that does not inherit everything costs O(depth), and an
-    /// [`update`](Self::update) as much again as a node for each node above those that it computes, once;
-    /// others cost what they did. What these updates need is kept side by side, about 110 bytes for each node
-    /// above such nodes; reparenting, promoting and `set_inherit` itself make them do without for a while, at
+    /// O(rows / 64) once. A lazy read of a node that does not inherit everything costs O(depth), and so does an
+    /// [`update`](Self::update) of it, where nodes above that it shares with others count once; others cost what
+    /// they did. For these updates the nodes above such nodes are kept a second time, in about 120 bytes each, or
+    /// 180 in float64. To reparent or promote one of them, or to call this, makes updates do without for a while, at
     /// about twice the price.
     ///
     /// # Errors

@@ -251,6 +251,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.topology.place(node, parent, before);
         if !stays {
             self.order.reparent(node, parent);
+            self.trunk.outlive_move(self.order.row(node), &self.order, &self.inherits);
         }
         // Under its own parent a node that keeps its value keeps its world too, and is not marked.
         if !stays || *own != self.own(node) {

@@ -150,6 +150,19 @@ impl<A: Accumulate> Trunk<A> {
         [order.edits(), inherits.edits()]
     }
 
+    /// Whether it is as if it were made now.
+    pub(super) fn is_right(&self, order: &Order, inherits: &Inherits) -> bool {
+        self.edits == Some(Self::edits(order, inherits))
+    }
+
+    /// After a row has got another parent: what was right still is if neither it nor anything below it is in here.
+    pub(super) fn outlive_move(&mut self, row: u32, order: &Order, inherits: &Inherits) {
+        let [order, inherits] = Self::edits(order, inherits);
+        if self.edits == Some([order - 1, inherits]) && !self.rows.contains(row) && !self.ends.contains(row) {
+            self.edits = Some([order, inherits]);
+        }
+    }
+
     /// Before an update: whether it is right, as it is or because it pays to make it anew.
     pub(super) fn prepare(&mut self, order: &Order, locals: &Locals<A>, inherits: &Inherits) -> bool {
         if inherits.is_empty() {
@@ -159,7 +172,7 @@ impl<A: Accumulate> Trunk<A> {
             return false;
         }
         self.now += 1;
-        if self.edits != Some(Self::edits(order, inherits)) {
+        if !self.is_right(order, inherits) {
             // About as long as it takes to take a part of its poses, and to go over words of bits.
             let cost = self.above.len().max(inherits.len()) / 2 + order.len() / (16 * BITS);
             if self.taken < cost {
@@ -233,7 +246,7 @@ impl<A: Accumulate> Trunk<A> {
 
     /// Asserts that, if it is taken for right, it holds what there is above all that do not inherit everything.
     pub(super) fn assert_well_formed(&self, order: &Order, locals: &Locals<A>, inherits: &Inherits) {
-        if self.edits != Some(Self::edits(order, inherits)) {
+        if !self.is_right(order, inherits) {
             return;
         }
         let mut fresh = Self::new();

@@ -1,6 +1,7 @@
 //! Nodes that do not inherit everything, in shapes that are hard on how they are left out of sweeps.
 
 use super::*;
+use alloc::collections::BTreeSet;
 
 const EACH: [Inherit; 3] = [
     Inherit { position: false, ..Inherit::ALL },
@@ -196,4 +197,97 @@ fn component_poses_of_an_update_are_bounded() {
         update(&mut pair.h);
         pair.h.assert_well_formed();
     }
+}
+
+fn has_trunk(pair: &Pair) -> bool {
+    pair.h.trunk.is_right(&pair.h.order, &pair.h.inherits)
+}
+
+/// Updates, and gives how many component poses below others that took.
+fn posed(pair: &mut Pair) -> usize {
+    let before = hash::posed();
+    update(&mut pair.h);
+    hash::posed() - before
+}
+
+/// What is kept of the nodes above is right after every edit or is not used, each pose in it is taken once an update,
+/// and only for what changed.
+#[test]
+fn the_trunk_costs_what_changed() {
+    let mut random = Random(17);
+    for shape in 0..3 {
+        let parent_of =
+            |at: usize| at.checked_sub(1).map(|above| [above / 2, above - above % 40, above - above % 7 / 3][shape]);
+        let mut pair = runs(3_000, parent_of, &mut random);
+        let hung: Vec<NodeId> = pair.live.iter().copied().skip(1).step_by(30).collect();
+        (0..hung.len()).for_each(|at| reduce(&mut pair, 1 + 30 * at, EACH[at % 3]));
+        // Soon, and again after an edit that it does not outlive.
+        for round in 0..4 {
+            let above: BTreeSet<NodeId> =
+                hung.iter().flat_map(|&id| pair.h.ancestors(id).unwrap().collect::<Vec<_>>()).collect();
+            let depth = hung.iter().map(|&id| pair.h.depth(id).unwrap()).max().unwrap();
+            let once = above.len() - 1;
+            for _ in 0..2 {
+                pair.set(pair.live[0], random.pose());
+                update(&mut pair.h);
+            }
+            pair.set(pair.live[0], random.pose());
+            assert_eq!(posed(&mut pair), once, "shape {shape}, round {round}");
+            assert!(has_trunk(&pair));
+            pair.h.assert_well_formed();
+            // A row in itself, one of a block, and one on the way.
+            for &id in hung.iter().step_by(7).chain(above.iter().skip(1).step_by(once / 5 + 1)) {
+                pair.set(id, random.pose());
+                let below = pair.h.subtree(id).unwrap().filter(|&id| pair.inherits.contains_key(&id)).count();
+                let poses = posed(&mut pair);
+                assert!(poses <= below * depth, "{poses} poses of {below} nodes that are {depth} deep");
+                pair.h.assert_well_formed();
+            }
+            // Nodes that come and go elsewhere do not concern it.
+            pair.insert(Some(pair.live[2_999]), 0, random.pose());
+            let added = *pair.live.last().unwrap();
+            assert!(has_trunk(&pair));
+            pair.check();
+            let elsewhere = pair.live[2_500];
+            pair.reparent(added, Some(elsewhere), None, Keep::Local);
+            assert!(has_trunk(&pair));
+            pair.check();
+            pair.remove_subtree(added);
+            assert!(has_trunk(&pair));
+            pair.check();
+            match round {
+                0 => pair.reparent(hung[5], Some(hung[4]), None, Keep::Local),
+                1 => pair.set_inherit(hung[3], Inherit::NONE, Keep::Local),
+                _ => pair.h.optimize(),
+            }
+            assert!(round > 1 || !has_trunk(&pair));
+            pair.check();
+        }
+        for &id in &hung {
+            pair.set_inherit(id, Inherit::ALL, Keep::Local);
+        }
+        pair.update();
+        assert!(pair.h.trunk.is_empty(), "memory that nothing needs");
+    }
+}
+
+/// Where the structure changes before every update, what is kept is made anew no more often than it pays.
+#[test]
+fn the_trunk_is_made_anew_where_it_pays() {
+    let mut random = Random(19);
+    let mut pair = runs(3_000, |at| at.checked_sub(1).map(|above| above / 2), &mut random);
+    (1..3_000).step_by(30).for_each(|at| reduce(&mut pair, at, EACH[at % 3]));
+    pair.update();
+    let (moved, leaf) = (pair.live[2_971], pair.live[2_941]);
+    let mut made = 0;
+    for frame in 0..100 {
+        // Everything is dirty at first, then only a leaf that does not inherit everything.
+        pair.set(if frame < 50 { pair.live[0] } else { leaf }, random.pose());
+        pair.h.reparent(moved, pair.live[1_000 + frame], Keep::Local).unwrap();
+        update(&mut pair.h);
+        pair.h.assert_well_formed();
+        made += usize::from(frame >= 50 && has_trunk(&pair));
+        assert!(frame != 49 || has_trunk(&pair), "everything was dirty in the last update");
+    }
+    assert!(made < 10, "made {made} times in 50 updates of a leaf");
 }
