@@ -79,6 +79,8 @@ struct Sources<'a, A: Accumulate> {
     visits: usize,
     /// Links walked so far.
     links: usize,
+    /// What has been taken and not swept yet.
+    pieces: Vec<Piece>,
 }
 
 impl<A: Accumulate> Sources<'_, A> {
@@ -88,8 +90,22 @@ impl<A: Accumulate> Sources<'_, A> {
     }
 }
 
-/// What is left costs more than sorting would.
+/// What is left costs more than sorting would, which then follows: it computes all worlds.
 struct OverBudget;
+
+/// Rows that have been taken, their marks cleared, to be swept.
+enum Piece {
+    /// Of runs.
+    Stretch(Range<u32>),
+    /// Of blocks in which most rows are to be computed.
+    Blocks(Range<u32>),
+    /// Of the 64 rows from there on those whose bit is set.
+    Rows(u32, u64),
+}
+
+/// How many pieces are swept together where rows do not inherit everything: what these are computed from is
+/// elsewhere, and fetching it in between would keep the processor from fetching ahead of the sweeps.
+const PIECES: usize = 1024;
 
 impl<A: Accumulate> WorldRows<A> {
     pub(super) fn new() -> Self {
@@ -138,21 +154,22 @@ impl<A: Accumulate> WorldRows<A> {
         &self.rows
     }
 
-    /// Recomputes every dirty row and all below it, in row order. Stops where a sort is due, which is
-    /// safe at any point: a mark is only cleared once everything below it has been computed from
-    /// what is above, so that every stale row is dirty or below a dirty one.
+    /// Recomputes every dirty row and all below it, in row order. Stops where a sort is due, which is safe at any
+    /// point: it computes all, and what is still marked, or below, has not been noted as changed yet.
     fn refresh(&mut self, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        if !sources.cuts.is_empty() {
-            self.hang_runs(sources)?;
-        }
         let mut at = 0;
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
-                Some(run) if run.end <= block_end(row) => self.sweep_blocks(row, sources),
+                Some(run) if run.end <= block_end(row) => self.take_blocks(row, sources)?,
                 Some(run) => {
                     let stretch = adjoining(run, sources);
                     sources.visits += stretch.len();
-                    self.sweep(stretch.clone(), sources);
+                    if !sources.cuts.is_empty() {
+                        self.hang(stretch.clone(), sources)?;
+                    }
+                    sources.marks.unset_range(stretch.clone());
+                    sources.changes.record(stretch.clone());
+                    self.sweep_soon(Piece::Stretch(stretch.clone()), sources);
                     stretch.end
                 }
                 None => {
@@ -164,38 +181,52 @@ impl<A: Accumulate> WorldRows<A> {
                 return Err(OverBudget);
             }
         }
-        Ok(())
-    }
-
-    /// Computes the worlds of rows of dirty runs that do not inherit everything. They follow from local values
-    /// alone, and come before all others: what they are computed from is elsewhere, and fetching it in between would
-    /// keep the processor from fetching ahead of the sweeps.
-    fn hang_runs(&mut self, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        let mut at = 0;
-        while let Some(row) = sources.marks.next(at) {
-            at = match sources.order.run(row) {
-                Some(run) if run.end <= block_end(row) => {
-                    let (start, rows) = (row - row % BLOCK, short_runs(row, sources));
-                    for bit in bits::ones(rows & sources.cuts.bits(start as usize)) {
-                        let row = start + bit as u32;
-                        self.hang_later(row..row + 1, sources)?;
-                    }
-                    last_row(row, rows) + 1
-                }
-                Some(run) => {
-                    let stretch = adjoining(run, sources);
-                    self.hang_later(stretch.clone(), sources)?;
-                    stretch.end
-                }
-                None => row + 1,
-            };
+        if !sources.cuts.is_empty() {
+            self.sweep_taken(sources);
         }
-        self.hang_now(sources);
         Ok(())
     }
 
-    /// Lists rows that do not inherit everything, or computes their worlds.
-    fn hang_later(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+    /// Takes the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
+    /// many one after the other as there is much to compute in. Returns where it ended.
+    fn take_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> Result<u32, OverBudget> {
+        let is_dense = |rows: u64| rows.count_ones() >= DENSE;
+        let (mut block, mut rows) = (row, short_runs(row, sources));
+        if !is_dense(rows) || sources.order.len() < OUT_OF_CACHE {
+            self.take_block(block, rows, sources)?;
+            self.sweep_soon(Piece::Rows(row - row % BLOCK, rows), sources);
+            return Ok(last_row(block, rows) + 1);
+        }
+        // The rows between come out as they were, or are below a dirty row that is yet to come.
+        let mut end = row;
+        while is_dense(rows) {
+            self.take_block(block, rows, sources)?;
+            end = last_row(block, rows) + 1;
+            let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
+            (block, rows) = next.map_or((block, 0), |next| (next, short_runs(next, sources)));
+        }
+        self.sweep_soon(Piece::Blocks(row..end), sources);
+        Ok(end)
+    }
+
+    /// Takes the rows of a block whose bits are set, that of `row`.
+    #[inline(always)]
+    fn take_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+        let start = row - row % BLOCK;
+        sources.visits += rows.count_ones() as usize;
+        for bit in bits::ones(rows & sources.cuts.bits(start as usize)) {
+            let row = start + bit as u32;
+            self.hang(row..row + 1, sources)?;
+        }
+        sources.marks.unset_bits(row, rows);
+        sources.changes.record_bits(row, rows);
+        Ok(())
+    }
+
+    /// Computes the worlds of rows that do not inherit everything, or lists them for when the next piece is swept.
+    /// They follow from local values alone, and can come before the rows above them.
+    #[inline(never)]
+    fn hang(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
         if let Some(trunk) = &mut sources.trunk {
             trunk.list(rows);
             return Ok(());
@@ -209,43 +240,42 @@ impl<A: Accumulate> WorldRows<A> {
         Ok(())
     }
 
-    /// Computes the worlds of the rows that are listed.
-    fn hang_now(&mut self, sources: &mut Sources<'_, A>) {
+    /// Sweeps a piece at once, or where rows do not inherit everything together with others.
+    #[inline(always)]
+    fn sweep_soon(&mut self, piece: Piece, sources: &mut Sources<'_, A>) {
+        if sources.cuts.is_empty() {
+            self.sweep(&piece, sources);
+            return;
+        }
+        sources.pieces.push(piece);
+        if sources.pieces.len() == PIECES {
+            self.sweep_taken(sources);
+        }
+    }
+
+    /// Sweeps all pieces that have been taken, in order, after what is listed of them.
+    #[inline(never)]
+    fn sweep_taken(&mut self, sources: &mut Sources<'_, A>) {
         if let Some(trunk) = &mut sources.trunk {
             trunk.hang(sources.locals.rows(), &mut self.rows);
         }
+        let mut pieces = core::mem::take(&mut sources.pieces);
+        pieces.drain(..).for_each(|piece| self.sweep(&piece, sources));
+        sources.pieces = pieces;
     }
 
-    fn sweep(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
-        let stretch = rows.start as usize..rows.end as usize;
-        (sources.sweep)(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
-        sources.marks.unset_range(rows.clone());
-        sources.changes.record(rows);
-    }
-
-    /// Sweeps the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
-    /// many one after the other as there is much to compute in. Returns where it ended.
-    fn sweep_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> u32 {
-        let is_dense = |rows: u64| rows.count_ones() >= DENSE;
-        let (mut block, mut rows) = (row, short_runs(row, sources));
-        if !is_dense(rows) || sources.order.len() < OUT_OF_CACHE {
-            open_block(block, rows, sources);
-            let (parents, locals, start) = (sources.order.parents(), sources.locals.rows(), row - row % BLOCK);
-            let rows_left = rows & !sources.cuts.bits(start as usize);
-            A::sweep_bits(parents, locals, &mut self.rows, start as usize, rows_left);
-            return last_row(block, rows) + 1;
+    #[inline(always)]
+    fn sweep(&mut self, piece: &Piece, sources: &Sources<'_, A>) {
+        let columns = columns(sources.order, sources.locals, sources.cuts);
+        match piece {
+            Piece::Stretch(rows) => (sources.sweep)(columns, &mut self.rows, rows.start as usize..rows.end as usize),
+            Piece::Blocks(rows) => sweep_in_line(columns, &mut self.rows, rows.start as usize..rows.end as usize),
+            Piece::Rows(start, rows) => {
+                let start = *start as usize;
+                let rows = rows & !sources.cuts.bits(start);
+                A::sweep_bits(columns.parents, columns.locals, &mut self.rows, start, rows);
+            }
         }
-        // The rows between come out as they were, or are below a dirty row that is yet to come.
-        let mut end = row;
-        while is_dense(rows) {
-            open_block(block, rows, sources);
-            end = last_row(block, rows) + 1;
-            let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
-            (block, rows) = next.map_or((block, 0), |next| (next, short_runs(next, sources)));
-        }
-        let stretch = row as usize..end as usize;
-        sweep_in_line(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, stretch);
-        end
     }
 
     /// Whether a sort is better than to walk so many more links, after so many in this update. Once all walks since
@@ -267,10 +297,11 @@ impl<A: Accumulate> WorldRows<A> {
                 None => (row..row + 1, sources.topology.next_in_subtree(top, at)),
             };
             sources.visits += rows.len();
-            let stopped = !sources.cuts.is_empty() && self.hang_later(rows.clone(), sources).is_err();
+            let stopped = !sources.cuts.is_empty() && self.hang(rows.clone(), sources).is_err();
             if !stopped {
-                self.hang_now(sources);
-                self.sweep(rows, sources);
+                sources.marks.unset_range(rows.clone());
+                sources.changes.record(rows.clone());
+                self.sweep_soon(Piece::Stretch(rows), sources);
             }
             at = next;
             self.walked += 1;
@@ -284,13 +315,6 @@ impl<A: Accumulate> WorldRows<A> {
         }
         Ok(())
     }
-}
-
-/// Before the rows of a block are swept whose bits are set, that of `row`: clears their marks.
-fn open_block<A: Accumulate>(row: u32, rows: u64, sources: &mut Sources<'_, A>) {
-    sources.visits += rows.count_ones() as usize;
-    sources.marks.unset_bits(row, rows);
-    sources.changes.record_bits(row, rows);
 }
 
 /// The first row of the next block.
@@ -386,6 +410,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             poses: Poses::new(&self.order, &self.locals, &self.inherits),
             visits: 0,
             links: 0,
+            pieces: Vec::new(),
         };
         let is_over = is_sort_due || self.worlds.refresh(&mut sources).is_err();
         let poses = sources.poses.steps();

@@ -187,6 +187,9 @@ impl<A: Accumulate> Trunk<A> {
     pub(super) fn make(&mut self, order: &Order, locals: &Locals<A>, inherits: &Inherits) {
         self.edits = Some(Self::edits(order, inherits));
         self.taken = 0;
+        // Of an update that has stopped, by places and rows of before.
+        self.due.clear();
+        self.due_hung.clear();
         renew(&mut self.ends.words, inherits.cuts().words().iter().copied());
         self.ends.count();
         self.rows.words.clear();

@@ -291,3 +291,35 @@ fn the_trunk_is_made_anew_where_it_pays() {
     }
     assert!(made < 10, "made {made} times in 50 updates of a leaf");
 }
+
+/// A walk stops for a sort when rows below component poses are listed and not computed: they have got other numbers.
+#[test]
+fn what_is_listed_is_forgotten_in_a_sort() {
+    let mut random = Random(23);
+    let mut pair = runs(600, |at| at.checked_sub(1).map(|above| above / 2), &mut random);
+    (1..600).step_by(30).for_each(|at| reduce(&mut pair, at, EACH[at % 3]));
+    pair.update();
+    pair.set(pair.live[0], random.pose());
+    pair.update();
+    assert!(has_trunk(&pair));
+    let hung = pair.inherits.keys();
+    let above: BTreeSet<NodeId> = hung.flat_map(|&id| pair.h.ancestors(id).unwrap().collect::<Vec<_>>()).collect();
+    // So that the sort gives other numbers.
+    for at in (1..600).rev().filter(|at| at % 30 != 1) {
+        let id = pair.live[at];
+        if pair.h.child_count(id) == Ok(0) && at % 3 != 0 {
+            pair.h.remove_subtree(id).unwrap();
+        }
+    }
+    let mut last = pair.live[0];
+    for _ in 0..1_000 {
+        // Unmarked, and stored far from what is above: no walk sees them coming.
+        last = pair.h.add_child(last, random.pose()).unwrap();
+        update(&mut pair.h);
+    }
+    pair.h.set_local(pair.live[0], random.pose()).unwrap();
+    assert!(has_trunk(&pair));
+    let poses = posed(&mut pair);
+    assert!(poses < above.len(), "{poses} poses of {} nodes", above.len());
+    pair.h.assert_well_formed();
+}
