@@ -317,11 +317,18 @@ fn long_scripts_that_never_sort_by_request() {
     long_script(0xd134_2543_de82_ef95, 6_000, &[29, 18, 19]);
 }
 
-/// A product of locals from the root down.
+/// A product of locals from the root down, begun anew under the component pose where not everything is inherited.
 fn accumulated(h: &HierarchyOf<Hash>, id: NodeId) -> u64 {
     let above: Vec<_> = h.ancestors(id).unwrap().collect();
-    let path = above.into_iter().rev().chain([id]);
-    path.fold(Hash::WIDE_IDENTITY, |world, id| compose(world, h.own(id.slot()).transform))
+    let mut path = above.into_iter().rev().chain([id]);
+    let own = |id: NodeId| h.own(id.slot()).transform;
+    let root = own(path.next().unwrap());
+    let (world, _) = path.fold((root, root), |(world, pose), id| {
+        let inherit = h.inherit(id).unwrap();
+        let hung = hung(reduced(pose, inherit), inherit, own(id));
+        (if inherit == Inherit::ALL { compose(world, own(id)) } else { hung }, twist(hung))
+    });
+    world
 }
 
 proptest! {
