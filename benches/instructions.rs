@@ -31,6 +31,7 @@ const PATHS: &[Path] = &[
     Path { name: "changed_rows_since, a leaf set", operation: "read", operations: 1, run: read_changed_rows },
     Path { name: "set_local", operation: "set", operations: NODES, run: set_local },
     Path { name: "set_position", operation: "set", operations: NODES, run: set_position },
+    Path { name: "set_rotation", operation: "set", operations: NODES, run: set_rotation },
     Path { name: "set_locals", operation: "set", operations: NODES, run: set_locals },
     Path { name: "reparent and update, Keep::Local", operation: "frame", operations: TIMES, run: reparent_local },
     Path { name: "reparent and update, Keep::World", operation: "frame", operations: TIMES, run: reparent_world },
@@ -117,6 +118,13 @@ fn set_position(shape: &Shape) -> Result<(), Error> {
     let (mut hierarchy, ids) = updated(shape)?;
     let mut positions = ids.iter().zip(&shape.locals[1]);
     counted(|| positions.try_for_each(|(&id, local)| hierarchy.set_position(id, local.position)))?;
+    Ok(())
+}
+
+fn set_rotation(shape: &Shape) -> Result<(), Error> {
+    let (mut hierarchy, ids) = updated(shape)?;
+    let mut rotations = ids.iter().zip(&shape.locals[1]);
+    counted(|| rotations.try_for_each(|(&id, local)| hierarchy.set_rotation(id, local.rotation)))?;
     Ok(())
 }
 

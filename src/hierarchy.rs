@@ -299,6 +299,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok((slot, self.order.row(slot)))
     }
 
+    #[inline]
     fn own(&self, slot: u32) -> Own<A> {
         self.locals.own(slot, self.order.row(slot))
     }

@@ -91,6 +91,7 @@ impl<A: Accumulate> Locals<A> {
         &self.transforms[slot as usize]
     }
 
+    #[inline]
     pub(super) fn own(&self, slot: u32, row: u32) -> Own<A> {
         let matrix = self.is_matrix[slot as usize].then(|| *self.row(row));
         Own { transform: *self.transform(slot), matrix }
@@ -313,6 +314,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "set_translation")]
+    #[inline]
     pub fn set_position(&mut self, id: NodeId, position: A::Vector) -> Result<(), LocalError> {
         let (slot, row) = self.at(id)?;
         let position = A::Shared::check_vector(position)?;

@@ -27,10 +27,12 @@ macro_rules! components3 {
                 Own::trs(own.transform.with_position(position))
             }
 
+            #[inline]
             fn with_rotation(own: &Own<Self>, rotation: $Quat) -> Own<Self> {
                 Own::trs(own.transform.with_rotation(rotation))
             }
 
+            #[inline]
             fn with_scale(own: &Own<Self>, scale: $Vec3) -> Own<Self> {
                 Own::trs(own.transform.with_scale(scale))
             }

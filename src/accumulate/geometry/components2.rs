@@ -29,10 +29,12 @@ macro_rules! components2 {
                 Own::trs(own.transform.with_position(position))
             }
 
+            #[inline]
             fn with_rotation(own: &Own<Self>, rotation: $f) -> Own<Self> {
                 Own::trs(own.transform.with_rotation(rotation))
             }
 
+            #[inline]
             fn with_scale(own: &Own<Self>, scale: $Vector) -> Own<Self> {
                 Own::trs(own.transform.with_scale(scale))
             }

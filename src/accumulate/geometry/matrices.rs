@@ -39,6 +39,7 @@ macro_rules! matrices3 {
                 own
             }
 
+            #[inline]
             fn with_rotation(own: &Own<Self>, rotation: $Quat) -> Own<Self> {
                 match own.matrix {
                     None => Own::trs(own.transform.with_rotation(rotation)),
@@ -46,6 +47,7 @@ macro_rules! matrices3 {
                 }
             }
 
+            #[inline]
             fn with_scale(own: &Own<Self>, scale: $Vec3) -> Own<Self> {
                 match own.matrix {
                     None => Own::trs(own.transform.with_scale(scale)),

@@ -39,10 +39,12 @@ macro_rules! matrices2 {
                 own
             }
 
+            #[inline]
             fn with_rotation(own: &Own<Self>, rotation: $f) -> Own<Self> {
                 own.with_factors(|transform| transform.rotation = rotation)
             }
 
+            #[inline]
             fn with_scale(own: &Own<Self>, scale: $Vector) -> Own<Self> {
                 own.with_factors(|transform| transform.scale = scale)
             }
