@@ -55,6 +55,14 @@ pub(super) fn count(words: &[u64], rows: Range<u32>) -> usize {
     between + ((words[first] & head).count_ones() + (words[last] & tail).count_ones()) as usize
 }
 
+/// With the bits between two set ones of which there are no more than four.
+pub(super) const fn close_gaps(bits: u64) -> u64 {
+    let wide = bits | bits << 1;
+    let wide = wide | wide << 2 | bits << 4;
+    let narrow = wide & wide >> 1;
+    bits | narrow & narrow >> 2 & wide >> 4
+}
+
 /// Takes the lowest set bit out, and gives its number.
 #[inline]
 pub(super) fn take_one(bits: &mut u64) -> Option<usize> {
@@ -118,6 +126,20 @@ mod tests {
                 stretches.push(stretch);
             }
             prop_assert!(stretches.into_iter().flatten().eq(model));
+        }
+
+        #[test]
+        fn gaps_of_up_to_four_are_closed(bits in any::<u64>(), and in any::<u64>()) {
+            let bits = bits & and;
+            let is_set = |bit: usize| bits >> bit & 1 == 1;
+            // Up to 63 the last bit may have fallen out on the way.
+            for bit in 0..60 {
+                let (below, above) = ((0..=bit).rev().find(|&at| is_set(at)), (bit..BITS).find(|&at| is_set(at)));
+                let closed = below.zip(above).is_some_and(|(below, above)| above - below <= 5);
+                prop_assert_eq!(close_gaps(bits) >> bit & 1 == 1, closed, "bit {} of {:b}", bit, bits);
+            }
+            prop_assert_eq!(close_gaps(bits) & bits, bits);
+            prop_assert!(close_gaps(bits).leading_zeros() == bits.leading_zeros());
         }
 
         #[test]
