@@ -403,10 +403,11 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
         // Holes are swept as nodes are, for as long as nothing is added.
         let is_crowded = self.order.is_crowded() && !self.marks.is_clean();
-        // A walk that would end in a sort is not begun.
+        // A walk that would end in a sort is not begun. What walks have cost so far is no reason to sort where there
+        // is nothing to walk.
         let is_sort_due = is_crowded || {
             let links = LINKS_PER_SCATTERED * self.order.scattered_below(&self.marks);
-            self.worlds.is_walk_too_long(0, links, self.order.len())
+            links != 0 && self.worlds.is_walk_too_long(0, links, self.order.len())
         };
         if !self.marks.is_clean() {
             self.changes.begin();

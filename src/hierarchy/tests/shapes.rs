@@ -308,6 +308,32 @@ fn walking_again_and_again_ends_in_a_sort() {
     }
 }
 
+/// The last walk may end right where a sort would have been due: the next one waits for something to walk.
+#[test]
+fn an_update_of_nothing_sorts_nothing() {
+    for others in 0..8 {
+        for children in 3..20 {
+            let mut h = HierarchyOf::<Hash>::new();
+            let root = h.add_root(1).unwrap();
+            for other in 0..others {
+                h.add_root(other).unwrap();
+            }
+            let leaf = (0..children).fold(root, |_, child| h.add_child(root, child).unwrap());
+            h.update();
+            for frame in 0..400 / children {
+                h.set_local(root, frame).unwrap();
+                let version = h.update().version();
+                assert_eq!(h.update().version(), version, "{children} children and {others} others, frame {frame}");
+                // Nor is there anything to walk for where only a run is dirty.
+                h.set_local(leaf, frame).unwrap();
+                let row = h.order.row(leaf.slot());
+                h.update();
+                assert_eq!(h.order.row(leaf.slot()), row, "{children} children and {others} others, frame {frame}");
+            }
+        }
+    }
+}
+
 /// Blocks of 64 rows in which much is dirty are swept as a whole once rows no longer lie in a cache:
 /// among them clean rows, holes, scattered nodes, runs that cross blocks, and parents stored later.
 #[test]
