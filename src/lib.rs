@@ -191,8 +191,9 @@
 //! | `optimize`, `clone` | O(nodes) |
 //! | `to_string`, `tree`, `to_dot` | O(nodes printed) |
 //!
-//! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first), and one long
-//! chain, whose products wait for each other.
+//! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first); one long
+//! chain, whose products wait for each other; and to move a node with very many children in every frame in which it also
+//! gets or loses one, which makes updates walk them one by one, or sort.
 //!
 //! # Features
 //!

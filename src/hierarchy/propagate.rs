@@ -379,7 +379,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Recomputes the world poses that edits have made dirty, and gives a view of all of them.
     ///
     /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
-    /// lies in memory, and none more than twice. Now and then it re-sorts the rows first, O(nodes), when
+    /// lies in memory. Where edits have stored nodes before what is above them, some are computed more than once; all
+    /// in all no more than a few times the number of nodes. Now and then it re-sorts the rows, O(nodes), when
     /// edits have scattered or removed so much that this pays. Leaves nothing dirty. Getters are right without it;
     /// call it once a frame, after the edits. If anything was dirty, what was computed is a new
     /// [`Version`](crate::Version); with [previous poses](Self::track_previous) on, every call is a step.
