@@ -155,7 +155,8 @@ impl<A: Accumulate> Trunk<A> {
         self.edits == Some(Self::edits(order, inherits))
     }
 
-    /// After a row has got another parent: what was right still is if neither it nor anything below it is in here.
+    /// After one edit of parents, of a row or below it: what was right still is if neither it nor anything below it is
+    /// in here.
     pub(super) fn outlive_move(&mut self, row: u32, order: &Order, inherits: &Inherits) {
         let [order, inherits] = Self::edits(order, inherits);
         if self.edits == Some([order - 1, inherits]) && !self.rows.contains(row) && !self.ends.contains(row) {

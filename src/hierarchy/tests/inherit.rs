@@ -252,7 +252,16 @@ fn the_trunk_costs_what_changed() {
             pair.reparent(added, Some(elsewhere), None, Keep::Local);
             assert!(has_trunk(&pair));
             pair.check();
-            pair.remove_subtree(added);
+            (0..3).for_each(|_| _ = pair.insert(Some(added), 0, random.pose()));
+            let below = *pair.live.last().unwrap();
+            pair.insert(Some(below), 0, random.pose());
+            pair.flatten(added, Keep::Local);
+            assert!(has_trunk(&pair));
+            pair.check();
+            pair.promote(added, Keep::Local);
+            assert!(has_trunk(&pair));
+            pair.check();
+            pair.remove_subtree(below);
             assert!(has_trunk(&pair));
             pair.check();
             match round {
