@@ -364,6 +364,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
         for (child, own) in &children {
             self.order.promote(*child, parent);
+            self.trunk.outlive_move(self.order.row(*child), &self.order, &self.inherits);
             self.set_own(*child, own);
         }
         self.topology.replace_by_children(slot);

@@ -3,7 +3,7 @@
 use super::bits::{self, BITS};
 use super::changes::Changes;
 use super::dirty::Marks;
-use super::inherit::{Cuts, Poses};
+use super::inherit::{Cuts, Inherits, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
 use super::stretch::{Columns, SweepStretch, sweep_in_line};
@@ -83,9 +83,11 @@ struct Sources<'a, A: Accumulate> {
     marks: &'a mut Marks,
     changes: &'a mut Changes,
     cuts: Cuts<'a>,
-    /// Where it is right; poses are taken one by one where it is not.
-    trunk: Option<&'a mut Trunk<A>>,
+    trunk: &'a mut Trunk<A>,
+    /// Poses are taken one by one where it is not.
+    is_trunk_right: bool,
     poses: Poses<'a, A>,
+    inherits: &'a Inherits,
     /// Rows computed so far.
     visits: usize,
     /// Links walked so far.
@@ -241,14 +243,20 @@ impl<A: Accumulate> WorldRows<A> {
     /// They follow from local values alone, and can come before the rows above them.
     #[inline(never)]
     fn hang(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        if let Some(trunk) = &mut sources.trunk {
-            trunk.list(rows);
+        if sources.is_trunk_right {
+            sources.trunk.list(rows);
             return Ok(());
         }
         for row in sources.cuts.within(rows.start as usize..rows.end as usize) {
             self.rows[row] = sources.poses.hung(row as u32);
             if sources.is_too_much() {
                 return Err(OverBudget);
+            }
+            if sources.trunk.is_missed(sources.poses.steps(), sources.order, sources.inherits) {
+                sources.trunk.make(sources.order, sources.locals, sources.inherits);
+                sources.trunk.list(row as u32 + 1..rows.end);
+                sources.is_trunk_right = true;
+                break;
             }
         }
         Ok(())
@@ -270,8 +278,8 @@ impl<A: Accumulate> WorldRows<A> {
     /// Sweeps all pieces that have been taken, in order, after what is listed of them.
     #[inline(never)]
     fn sweep_taken(&mut self, sources: &mut Sources<'_, A>) {
-        if let Some(trunk) = &mut sources.trunk {
-            trunk.hang(sources.locals.rows(), &mut self.rows);
+        if sources.is_trunk_right {
+            sources.trunk.hang(sources.locals.rows(), &mut self.rows);
         }
         let mut pieces = core::mem::take(&mut sources.pieces);
         pieces.drain(..).for_each(|piece| self.sweep(&piece, sources));
@@ -422,7 +430,9 @@ impl<A: Accumulate> HierarchyOf<A> {
             marks: &mut self.marks,
             changes: &mut self.changes,
             cuts: self.inherits.cuts(),
-            trunk: is_trunk_right.then_some(&mut self.trunk),
+            trunk: &mut self.trunk,
+            is_trunk_right,
+            inherits: &self.inherits,
             poses: Poses::new(&self.order, &self.locals, &self.inherits),
             visits: 0,
             links: 0,

@@ -218,6 +218,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let shape = self.topology.shape(top);
         let owns = self.owns_when_flat(top, &shape, keep)?;
         self.order.flatten(&shape.slots);
+        self.trunk.outlive_move(self.order.row(top), &self.order, &self.inherits);
         for (&slot, own) in shape.slots[1..].iter().zip(&owns) {
             let stays = self.topology.links(slot).parent == top;
             self.topology.cut(slot);

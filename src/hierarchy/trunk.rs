@@ -155,7 +155,8 @@ impl<A: Accumulate> Trunk<A> {
         self.edits == Some(Self::edits(order, inherits))
     }
 
-    /// After a row has got another parent: what was right still is if neither it nor anything below it is in here.
+    /// After one edit of parents, of a row or below it: what was right still is if neither it nor anything below it is
+    /// in here.
     pub(super) fn outlive_move(&mut self, row: u32, order: &Order, inherits: &Inherits) {
         let [order, inherits] = Self::edits(order, inherits);
         if self.edits == Some([order - 1, inherits]) && !self.rows.contains(row) && !self.ends.contains(row) {
@@ -173,14 +174,24 @@ impl<A: Accumulate> Trunk<A> {
         }
         self.now += 1;
         if !self.is_right(order, inherits) {
-            // About as long as it takes to take a part of its poses, and to go over words of bits.
-            let cost = self.above.len().max(inherits.len()) / 2 + order.len() / (16 * BITS);
-            if self.taken < cost {
+            if self.taken < self.cost(order, inherits) {
                 return false;
             }
             self.make(order, locals, inherits);
         }
         true
+    }
+
+    /// What it costs to make it anew, in poses: about as long as it takes to take a part of its own, and to go over
+    /// words of bits.
+    fn cost(&self, order: &Order, inherits: &Inherits) -> usize {
+        self.above.len().max(inherits.len()) / 2 + order.len() / (16 * BITS)
+    }
+
+    /// Whether an update that has taken so many poses without it takes some again and again, or it has grown: rows in
+    /// pre-order take no more than it holds.
+    pub(super) fn is_missed(&self, poses: usize, order: &Order, inherits: &Inherits) -> bool {
+        poses > 2 * self.cost(order, inherits)
     }
 
     /// Makes it anew. O(nodes above those that do not inherit everything, and rows / 64).

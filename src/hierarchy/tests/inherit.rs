@@ -252,7 +252,16 @@ fn the_trunk_costs_what_changed() {
             pair.reparent(added, Some(elsewhere), None, Keep::Local);
             assert!(has_trunk(&pair));
             pair.check();
-            pair.remove_subtree(added);
+            (0..3).for_each(|_| _ = pair.insert(Some(added), 0, random.pose()));
+            let below = *pair.live.last().unwrap();
+            pair.insert(Some(below), 0, random.pose());
+            pair.flatten(added, Keep::Local);
+            assert!(has_trunk(&pair));
+            pair.check();
+            pair.promote(added, Keep::Local);
+            assert!(has_trunk(&pair));
+            pair.check();
+            pair.remove_subtree(below);
             assert!(has_trunk(&pair));
             pair.check();
             match round {
@@ -322,4 +331,28 @@ fn what_is_listed_is_forgotten_in_a_sort() {
     let poses = posed(&mut pair);
     assert!(poses < above.len(), "{poses} poses of {} nodes", above.len());
     pair.h.assert_well_formed();
+}
+
+/// Rows whose ways up share much, in an order in which one by one they share little: an update that begins without the
+/// trunk, because the structure has changed, does not take each way from its start.
+#[test]
+fn the_trunk_is_made_in_the_middle_where_it_pays() {
+    let mut random = Random(29);
+    // Two chains among many others, and below the shorter one leaves that come in any order.
+    let above = |at: usize| at.checked_sub(1).filter(|&above| above != 999).filter(|_| at < 6_000);
+    let mut pair = runs(60_000, above, &mut random);
+    pair.update();
+    reduce(&mut pair, 5_999, EACH[0]);
+    let parents: Vec<NodeId> = (0..300).map(|_| pair.live[random.below(1_000)]).collect();
+    let leaves: Vec<NodeId> = parents.iter().map(|&parent| pair.h.add_child(parent, 1 << 32).unwrap()).collect();
+    leaves.iter().for_each(|&id| pair.h.set_inherit(id, EACH[0], Keep::Local).unwrap());
+    update(&mut pair.h);
+    for (frame, &id) in leaves.iter().enumerate().take(20) {
+        leaves.iter().for_each(|&id| pair.h.set_local(id, random.pose()).unwrap());
+        pair.h.set_inherit(id, Inherit::NONE, Keep::Local).unwrap();
+        let poses = posed(&mut pair);
+        // The shorter chain's, after what a trunk of both is worth.
+        assert!(poses < 9_000, "{poses} poses in frame {frame}");
+        pair.h.assert_well_formed();
+    }
 }
