@@ -1,5 +1,6 @@
 //! How many times faster `update_parallel` is than `update`, everything dirty: both in turn on clones of
-//! one hierarchy, medians, the same rows.
+//! one hierarchy, medians, the same rows. Once with a pool that has had nothing to do for a while, so that its
+//! threads have to be woken, and once with one that has just been used, as by what set the local poses.
 //!
 //! `cargo bench --features rayon --bench parallel`
 
@@ -24,7 +25,8 @@ fn main() -> Result<(), Error> {
         ]);
     }
     println!("threads: {}\n", rayon::current_num_threads());
-    println!("| tree | nodes | update | update_parallel | ratio |\n|---|--:|--:|--:|--:|");
+    println!("| tree | nodes | update | update_parallel, asleep | awake | ratio, asleep | awake |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
     shapes.iter().try_for_each(|shape| compare(shape, if measure { 41 } else { 1 }))
 }
 
@@ -32,27 +34,33 @@ fn compare(shape: &Shape, rounds: usize) -> Result<(), Error> {
     let mut one = Hierarchy::new();
     let ids = one.extend(None, &shape.parents, &shape.locals[0])?;
     one.update();
-    let mut many = one.clone();
-    let (mut by_one, mut by_many) = (Vec::new(), Vec::new());
+    let (mut asleep, mut awake) = (one.clone(), one.clone());
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for round in 0..rounds {
         for (&id, &local) in ids.iter().zip(&shape.locals[round % 2]) {
             one.set_local(id, local)?;
-            many.set_local(id, local)?;
+            asleep.set_local(id, local)?;
+            awake.set_local(id, local)?;
         }
-        let start = Instant::now();
-        one.update();
-        by_one.push(start.elapsed());
-        let start = Instant::now();
-        many.update_parallel();
-        by_many.push(start.elapsed());
-        assert!(one.update().rows() == many.update().rows(), "{}: other rows", shape.name);
+        times[0].push(timed(|| one.update().version()));
+        times[1].push(timed(|| asleep.update_parallel().version()));
+        rayon::broadcast(|_| ());
+        times[2].push(timed(|| awake.update_parallel().version()));
+        let rows = one.update().rows();
+        assert!(rows == asleep.update().rows() && rows == awake.update().rows(), "{}: other rows", shape.name);
     }
-    let median = |times: &mut Vec<Duration>| {
+    let [one, asleep, awake] = times.map(|mut times| {
         times.sort_unstable();
         times[times.len() / 2]
-    };
-    let (by_one, by_many) = (median(&mut by_one), median(&mut by_many));
-    let ratio = by_one.as_secs_f64() / by_many.as_secs_f64();
-    println!("| {} | {} | {by_one:.1?} | {by_many:.1?} | {ratio:.2} |", shape.name, ids.len());
+    });
+    let ratio = |many: Duration| one.as_secs_f64() / many.as_secs_f64();
+    print!("| {} | {} | {one:.1?} | {asleep:.1?} | {awake:.1?} |", shape.name, ids.len());
+    println!(" {:.2} | {:.2} |", ratio(asleep), ratio(awake));
     Ok(())
+}
+
+fn timed<R>(work: impl FnOnce() -> R) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(work());
+    start.elapsed()
 }
