@@ -155,9 +155,7 @@ impl Changes {
     pub(super) fn clear(&mut self, ids: impl Iterator<Item = NodeId>, slots: usize) {
         self.begin();
         ids.for_each(|id| self.remember(id, slots));
-        self.rows.clear();
-        self.blocks.clear();
-        self.summary.clear();
+        self.clear_rows();
     }
 
     fn remember(&mut self, id: NodeId, slots: usize) {
@@ -172,6 +170,18 @@ impl Changes {
     /// Moves the versions with their rows, and notes that all rows have other numbers now.
     pub(super) fn permute(&mut self, order: &Permutation) {
         self.end();
+        if self.summary.iter().all(|&version| version == Version::default()) {
+            // Nothing has been computed yet, as after building node by node: all rows are alike.
+            self.clear_rows();
+            self.resize(order.len());
+        } else {
+            self.move_rows(order);
+        }
+        self.begin();
+        self.sorted = self.version;
+    }
+
+    fn move_rows(&mut self, order: &Permutation) {
         for (index, block) in self.blocks.iter().enumerate() {
             for row in ones(block.rows) {
                 self.rows[BITS * index + row] = block.version;
@@ -187,8 +197,12 @@ impl Changes {
         self.summary.clear();
         let latest = |blocks: &[Block]| blocks.iter().map(|block| block.version).max().unwrap_or_default();
         self.summary.extend(self.blocks.chunks(BITS).map(latest));
-        self.begin();
-        self.sorted = self.version;
+    }
+
+    fn clear_rows(&mut self) {
+        self.rows.clear();
+        self.blocks.clear();
+        self.summary.clear();
     }
 
     /// When a row changed last.

@@ -3,7 +3,7 @@
 
 use super::bits::{self, BITS};
 use super::order::Permutation;
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::ops::Range;
 
 /// A bit per row, and a bit above per 64 rows that is set where one of those is.
@@ -59,8 +59,25 @@ impl Marks {
         self.summary[index / BITS] |= 1 << (index % BITS);
     }
 
+    /// Marks a stretch of rows, a word at a time.
     pub(crate) fn set_range(&mut self, rows: Range<u32>) {
-        rows.for_each(|row| self.set(row));
+        if rows.is_empty() {
+            return;
+        }
+        let [(first, head), (last, tail)] = bits::ends(&rows);
+        if first == last {
+            return self.set_in(first, head & tail);
+        }
+        self.set_in(first, head);
+        (first + 1..last).for_each(|index| self.set_in(index, u64::MAX));
+        self.set_in(last, tail);
+    }
+
+    fn set_in(&mut self, index: usize, bits: u64) {
+        let word = &mut self.words[index];
+        self.count += (bits & !*word).count_ones() as usize;
+        *word |= bits;
+        self.summary[index / BITS] |= 1 << (index % BITS);
     }
 
     pub(crate) fn unset(&mut self, row: u32) {
@@ -118,17 +135,17 @@ impl Marks {
 
     /// Moves the marks with their rows.
     pub(crate) fn permute(&mut self, order: &Permutation) {
-        let old = core::mem::take(&mut self.words);
-        let count = core::mem::take(&mut self.count);
-        self.summary = Vec::new();
-        self.words = vec![0; order.len().div_ceil(BITS)];
-        self.summary = vec![0; self.words.len().div_ceil(BITS)];
-        if count == 0 {
-            return;
-        }
-        for (new, old_row) in order.iter().enumerate() {
-            if bits::contains(&old, old_row) {
-                self.set(new as u32);
+        let (old, count) = (core::mem::take(&mut self.words), core::mem::take(&mut self.count));
+        self.summary.clear();
+        self.resize(order.len());
+        if count == order.len() {
+            // All of them, as after building node by node.
+            self.set_range(0..count as u32);
+        } else if count != 0 {
+            for (new, old_row) in order.iter().enumerate() {
+                if bits::contains(&old, old_row) {
+                    self.set(new as u32);
+                }
             }
         }
     }
