@@ -42,17 +42,26 @@ pub(super) fn ends(rows: &Range<u32>) -> [(usize, u64); 2] {
     [(first / BITS, u64::MAX << (first % BITS)), (last / BITS, u64::MAX >> (BITS - 1 - last % BITS))]
 }
 
-/// How many bits of these rows are set.
-pub(super) fn count(words: &[u64], rows: Range<u32>) -> usize {
+/// Calls a function with each word that rows have bits in, and those bits.
+#[inline]
+pub(super) fn each_word(rows: Range<u32>, mut call: impl FnMut(usize, u64)) {
     if rows.is_empty() {
-        return 0;
+        return;
     }
     let [(first, head), (last, tail)] = ends(&rows);
     if first == last {
-        return (words[first] & head & tail).count_ones() as usize;
+        return call(first, head & tail);
     }
-    let between: usize = words[first + 1..last].iter().map(|word| word.count_ones() as usize).sum();
-    between + ((words[first] & head).count_ones() + (words[last] & tail).count_ones()) as usize
+    call(first, head);
+    (first + 1..last).for_each(|index| call(index, u64::MAX));
+    call(last, tail);
+}
+
+/// How many bits of these rows are set.
+pub(super) fn count(words: &[u64], rows: Range<u32>) -> usize {
+    let mut count = 0;
+    each_word(rows, |index, bits| count += (words[index] & bits).count_ones() as usize);
+    count
 }
 
 /// With the bits between two set ones of which there are no more than four.

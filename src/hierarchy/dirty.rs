@@ -61,16 +61,7 @@ impl Marks {
 
     /// Marks a stretch of rows, a word at a time.
     pub(crate) fn set_range(&mut self, rows: Range<u32>) {
-        if rows.is_empty() {
-            return;
-        }
-        let [(first, head), (last, tail)] = bits::ends(&rows);
-        if first == last {
-            return self.set_in(first, head & tail);
-        }
-        self.set_in(first, head);
-        (first + 1..last).for_each(|index| self.set_in(index, u64::MAX));
-        self.set_in(last, tail);
+        bits::each_word(rows, |index, bits| self.set_in(index, bits));
     }
 
     fn set_in(&mut self, index: usize, bits: u64) {
@@ -86,16 +77,9 @@ impl Marks {
 
     /// Clears the marks of a stretch of rows, a word at a time.
     pub(crate) fn unset_range(&mut self, rows: Range<u32>) {
-        if self.count == 0 || rows.is_empty() {
-            return;
+        if self.count != 0 {
+            bits::each_word(rows, |index, bits| self.unset_in(index, bits));
         }
-        let [(first, head), (last, tail)] = bits::ends(&rows);
-        if first == last {
-            return self.unset_in(first, head & tail);
-        }
-        self.unset_in(first, head);
-        (first + 1..last).for_each(|index| self.unset_in(index, u64::MAX));
-        self.unset_in(last, tail);
     }
 
     /// Clears marks in the block in which `row` is.
