@@ -192,8 +192,8 @@
 //! | `to_string`, `tree`, `to_dot` | O(nodes printed) |
 //!
 //! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first); one long
-//! chain, whose products wait for each other; and to move a node with very many children in every frame in which it also
-//! gets or loses one, which makes updates walk them one by one, or sort.
+//! chain, whose products wait for each other; and thousands of reparents a frame, each of which leaves a subtree that
+//! updates begin anew, until they sort.
 //!
 //! # Features
 //!

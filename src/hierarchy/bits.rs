@@ -57,13 +57,6 @@ pub(super) fn each_word(rows: Range<u32>, mut call: impl FnMut(usize, u64)) {
     call(last, tail);
 }
 
-/// How many bits of these rows are set.
-pub(super) fn count(words: &[u64], rows: Range<u32>) -> usize {
-    let mut count = 0;
-    each_word(rows, |index, bits| count += (words[index] & bits).count_ones() as usize);
-    count
-}
-
 /// With the bits between two set ones of which there are no more than four.
 pub(super) const fn close_gaps(bits: u64) -> u64 {
     let wide = bits | bits << 1;
@@ -152,7 +145,7 @@ mod tests {
         }
 
         #[test]
-        fn ends_hold_the_rows(start in 0u32..300, len in 1u32..300, noise in prop::collection::vec(any::<u64>(), 3)) {
+        fn ends_hold_the_rows(start in 0u32..300, len in 1u32..300) {
             let rows = start..start + len;
             let [(first, head), (last, tail)] = ends(&rows);
             let mut seen = BTreeSet::new();
@@ -163,9 +156,6 @@ mod tests {
                 seen.extend(ones(bits).map(|bit| (index * BITS + bit) as u32));
             }
             prop_assert!(seen.into_iter().eq(rows.clone()));
-            let words: Vec<u64> = noise.iter().copied().cycle().take(600_usize.div_ceil(BITS)).collect();
-            prop_assert_eq!(count(&words, rows.clone()), rows.filter(|&row| contains(&words, row)).count());
-            prop_assert_eq!(count(&words, start..start), 0);
         }
     }
 

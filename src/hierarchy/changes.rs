@@ -134,6 +134,15 @@ impl Changes {
         self.record_in(row as usize / BITS, bits);
     }
 
+    /// Whether a row has been recorded in the current version.
+    pub(super) fn is_recorded(&self, row: u32) -> bool {
+        let (index, bit) = bits::place(row);
+        let block = self.blocks[index];
+        let written = if block.version == self.version { block.rows } else { 0 };
+        let open = if index == self.open.0 { self.open.1 } else { 0 };
+        (written | open) & bit != 0
+    }
+
     fn record_in(&mut self, index: usize, bits: u64) {
         if index != self.open.0 {
             self.end();

@@ -7,8 +7,8 @@ use crate::topology::NONE;
 impl<A: Accumulate> HierarchyOf<A> {
     /// Asserts every invariant of the structure, for tests. O(nodes).
     ///
-    /// Links agree both ways, ids with slots, slots with rows; runs hold their subtree, parents first;
-    /// scattered nodes have scattered ancestors; holes are zero; marks agree with their summary and
+    /// Links agree both ways, ids with slots, slots with rows; every row but strays lies in its parent's stretch, after
+    /// it, and strays are listed; holes are zero; marks agree with their summary and
     /// counter; versions with theirs, and every computed row has one; local rows with local values; and
     /// each world that is not dirty is the product of its parent's world, or what the node inherits of
     /// it, and its own local pose, to the bit, and its previous world where it rests.

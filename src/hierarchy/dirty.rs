@@ -96,11 +96,6 @@ impl Marks {
         }
     }
 
-    /// All marks, 64 rows to a word.
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.words
-    }
-
     /// The first marked row at or after `row`.
     pub(crate) fn next(&self, row: u32) -> Option<u32> {
         if self.count == 0 {

@@ -1,18 +1,21 @@
 //! In which row each node is stored, and which subtrees are runs. The sole writer of row order.
 //!
-//! A subtree stored as one contiguous stretch of rows, parents first, is a *run*: `span` is the length
-//! of the stretch, and it is swept linearly. The stretch may hold *holes*, rows of removed nodes. A
-//! subtree that is not a run is *scattered*. **Scattered nodes have only scattered
-//! ancestors**: whoever breaks a run climbs until it meets a node that is scattered already, which
-//! makes every edit pay for its own damage and nothing else.
+//! A subtree is stored as one contiguous *stretch* of rows, parents first, and is swept linearly. The stretch
+//! may hold *holes*, rows of removed nodes. Edits move no row. **A row is in place where the innermost stretch
+//! around it is its parent's**; one that edits have brought elsewhere is a *stray*, and is listed with its parent.
+//! So what is below a node is its stretch, without the stretches of the strays in it, and whatever strays are
+//! listed for parents in there, each with what is below it. Where there are none of either, the stretch is the
+//! subtree, and is called a *run*.
 
 mod layout;
+mod strays;
 
 use super::bits::{self, BITS};
 use super::dirty::Marks;
 use crate::topology::{NONE, Topology};
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::ops::Range;
+use strays::Strays;
 
 /// For each new row, the row it was before.
 pub(crate) struct Permutation(Vec<u32>);
@@ -40,38 +43,33 @@ impl Permutation {
     }
 }
 
-/// By row: the length of its run, or of what was its run before edits scattered it; 1 for holes.
+/// By row: how many rows from there on were the node's subtree when they were stored; 1 for holes.
 ///
 /// Rows stay where they are from one sort to the next, so that these stretches lie inside of each other or
-/// apart, whatever edits do. A bit per row tells the scattered ones, another is set where a run is one row
-/// long, so that leaves are told apart 64 at a time.
+/// apart, whatever edits do. Of leaves, which most rows are, bits tell it, 64 at a time: lengths are lines of
+/// memory that a sweep does not come across.
 #[derive(Clone, Debug, Default)]
-struct Spans {
+struct Stretches {
     lengths: Vec<u32>,
-    scattered: Vec<u64>,
+    /// Rows that are a stretch of one without strays among their children.
     ones: Vec<u64>,
 }
 
-impl Spans {
+impl Stretches {
     fn reserve(&mut self, additional: usize) {
         self.lengths.reserve(additional);
-        self.scattered.reserve(additional.div_ceil(BITS));
         self.ones.reserve(additional.div_ceil(BITS));
     }
 
     fn shrink_to_fit(&mut self) {
         self.lengths.shrink_to_fit();
-        self.scattered.shrink_to_fit();
         self.ones.shrink_to_fit();
     }
 
-    /// Runs of one, and no others.
+    /// Stretches of one, and no others.
     fn reset(&mut self, rows: usize) {
-        let words = rows.div_ceil(BITS);
-        for (column, value) in [(&mut self.scattered, 0), (&mut self.ones, u64::MAX)] {
-            column.clear();
-            column.resize(words, value);
-        }
+        self.ones.clear();
+        self.ones.resize(rows.div_ceil(BITS), u64::MAX);
         if let (Some(last), rest @ 1..) = (self.ones.last_mut(), rows % BITS) {
             *last = u64::MAX >> (BITS - rest);
         }
@@ -83,37 +81,22 @@ impl Spans {
         let row = self.lengths.len();
         self.lengths.push(1);
         if row % BITS == 0 {
-            self.scattered.push(0);
             self.ones.push(0);
         }
         self.ones[row / BITS] |= 1 << (row % BITS);
     }
 
-    /// The length of a run, 0 of a scattered node. Of leaves, which most rows are, bits tell it: lengths are
-    /// lines of memory that a sweep does not come across.
-    fn run(&self, row: u32) -> u32 {
-        if bits::contains(&self.ones, row) {
-            1
-        } else if self.is_scattered(row) {
-            0
-        } else {
-            self.stretch(row)
-        }
+    fn of(&self, row: u32) -> Range<u32> {
+        row..row + if self.is_one(row) { 1 } else { self.lengths[row as usize] }
     }
 
-    /// The length of a run, or of what was one.
-    fn stretch(&self, row: u32) -> u32 {
-        self.lengths[row as usize]
+    fn is_one(&self, row: u32) -> bool {
+        bits::contains(&self.ones, row)
     }
 
-    fn is_scattered(&self, row: u32) -> bool {
-        bits::contains(&self.scattered, row)
-    }
-
-    fn set_run(&mut self, row: u32, length: u32) {
+    fn set(&mut self, row: u32, length: u32) {
         self.lengths[row as usize] = length;
         let (index, bit) = bits::place(row);
-        self.scattered[index] &= !bit;
         if length == 1 {
             self.ones[index] |= bit;
         } else {
@@ -121,18 +104,17 @@ impl Spans {
         }
     }
 
-    fn scatter(&mut self, row: u32) {
+    /// A row that has strays among its children.
+    fn set_not_one(&mut self, row: u32) {
         let (index, bit) = bits::place(row);
-        self.scattered[index] |= bit;
         self.ones[index] &= !bit;
     }
 
-    fn assert_well_formed(&self) {
+    fn assert_well_formed(&self, has_strays: impl Fn(u32) -> bool) {
         assert_eq!(self.ones.len(), self.lengths.len().div_ceil(BITS), "words of ones");
-        assert_eq!(self.scattered.len(), self.ones.len(), "words of scattered rows");
-        for (index, (ones, scattered)) in self.ones.iter().zip(&self.scattered).enumerate() {
-            let row = |bit: usize| self.lengths.get(BITS * index + bit) == Some(&1) && scattered >> bit & 1 == 0;
-            let want = (0..BITS).filter(|&bit| row(bit)).fold(0, |word, bit| word | 1_u64 << bit);
+        for (index, ones) in self.ones.iter().enumerate() {
+            let is_one = |row: usize| self.lengths.get(row) == Some(&1) && !has_strays(row as u32);
+            let want = (0..BITS).filter(|&bit| is_one(BITS * index + bit)).fold(0, |word, bit| word | 1_u64 << bit);
             assert_eq!(*ones, want, "ones of rows from {}", BITS * index);
         }
         // Inside of each other or apart.
@@ -156,7 +138,8 @@ pub(crate) struct Order {
     slots: Vec<u32>,
     /// By row; [`NONE`] for roots and holes.
     parents: Vec<u32>,
-    spans: Spans,
+    stretches: Stretches,
+    strays: Strays,
     holes: usize,
     /// How often rows have got other parents or other numbers.
     edits: u64,
@@ -167,14 +150,16 @@ impl Order {
         self.rows.reserve(additional);
         self.slots.reserve(additional);
         self.parents.reserve(additional);
-        self.spans.reserve(additional);
+        self.stretches.reserve(additional);
+        self.strays.reserve(additional.div_ceil(BITS));
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
         self.rows.shrink_to_fit();
         self.slots.shrink_to_fit();
         self.parents.shrink_to_fit();
-        self.spans.shrink_to_fit();
+        self.stretches.shrink_to_fit();
+        self.strays.shrink_to_fit();
     }
 
     /// Rows, holes included.
@@ -205,45 +190,94 @@ impl Order {
         &self.slots
     }
 
-    /// The length of each row's run; of scattered nodes, of what was their run.
+    /// The length of each row's stretch.
     pub(crate) fn spans(&self) -> &[u32] {
-        &self.spans.lengths
-    }
-
-    /// The rows of the node's subtree if that is a run.
-    pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
-        let span = self.spans.run(row);
-        (span != 0).then(|| row..row + span)
-    }
-
-    /// About how many scattered nodes there are at and below marked ones: those in what was the run of the topmost
-    /// of them. Costs what is marked, and a 64th of those rows.
-    pub(crate) fn scattered_below(&self, marks: &Marks) -> usize {
-        let (mut count, mut at, mut end) = (0, 0, 0);
-        while let Some(row) = marks.next(at) {
-            let index = row as usize / BITS;
-            for bit in bits::ones(marks.words()[index] & self.spans.scattered[index]) {
-                let top = (index * BITS + bit) as u32;
-                if top >= end {
-                    end = top + self.spans.stretch(top);
-                    count += bits::count(&self.spans.scattered, top..end);
-                }
-            }
-            at = ((index + 1) * BITS) as u32;
-        }
-        count
+        &self.stretches.lengths
     }
 
     /// Which rows are runs of one, 64 to a word.
     pub(crate) fn ones(&self) -> &[u64] {
-        &self.spans.ones
+        &self.stretches.ones
+    }
+
+    /// The rows of the node's subtree if that is a run.
+    pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
+        if self.stretches.is_one(row) {
+            return Some(row..row + 1);
+        }
+        let stretch = self.stretches.of(row);
+        let is_run = self.strays.is_empty() || {
+            let below = row + 1..stretch.end;
+            self.strays.next_parent_within(stretch.clone()).is_none() && self.strays.next_within(below).is_none()
+        };
+        is_run.then_some(stretch)
+    }
+
+    /// The parts of a node's stretch that are its own: without the stretches of the strays in it.
+    pub(crate) fn own(&self, row: u32) -> impl Iterator<Item = Range<u32>> + '_ {
+        let mut rest = self.stretches.of(row);
+        core::iter::from_fn(move || {
+            let start = rest.start;
+            // The first one is its own, even where it is a stray.
+            let end = (start < rest.end).then(|| self.strays.next_within(start + 1..rest.end).unwrap_or(rest.end))?;
+            rest.start = end;
+            while rest.start < rest.end && self.strays.contains(rest.start) {
+                rest.start = self.stretches.of(rest.start).end;
+            }
+            Some(start..end)
+        })
+    }
+
+    /// The strays that are children of what is a node's own in its stretch. They must be
+    /// [listed](Self::list_strays).
+    pub(crate) fn strays_below(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        let stretch = self.stretches.of(row);
+        let first = self.strays.next_parent_within(stretch.clone());
+        let listed = first.into_iter().flat_map(move |first| self.strays.listed(first..stretch.end));
+        let (mut own, mut part) = (self.own(row), row..row);
+        let mut is_own = move |parent: u32| {
+            while part.end <= parent {
+                part = own.next().unwrap_or(NONE..NONE);
+            }
+            part.start <= parent
+        };
+        listed.filter(move |&(parent, row)| is_own(parent) && self.is_stray_of(parent, row)).map(|(_, row)| row)
+    }
+
+    /// Whether what was noted of a row is still so.
+    fn is_stray_of(&self, parent: u32, row: u32) -> bool {
+        self.strays.contains(row) && self.parent(row) == parent
+    }
+
+    /// Whether anything marked, or below, is no run.
+    pub(crate) fn is_scattered(&self, marks: &Marks) -> bool {
+        let mut at = 0;
+        while let (false, Some(row)) = (self.strays.is_empty(), marks.next(at)) {
+            match self.run(row) {
+                Some(run) => at = run.end,
+                None => return true,
+            }
+        }
+        false
+    }
+
+    /// Whether there are so many strays that a sort is paid for by the edits that made them.
+    pub(crate) fn is_disordered(&self) -> bool {
+        self.strays.are_many(self.len())
+    }
+
+    /// For [`strays_below`](Self::strays_below), until the next edit.
+    pub(crate) fn list_strays(&mut self) {
+        self.strays.settle();
     }
 
     /// Appends a node as a run of one.
     pub(crate) fn push(&mut self, slot: u32, parent: u32) -> u32 {
-        let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+        let parent_row = self.row_or_none(parent);
         let row = self.append(slot, parent_row);
-        self.scatter(parent_row);
+        if parent != NONE {
+            self.stray(parent_row, row);
+        }
         row
     }
 
@@ -251,14 +285,20 @@ impl Order {
     /// to its parent in that order, 0 for the tops.
     pub(crate) fn push_runs(&mut self, slots: &[u32], up: &[u32], parent: u32) -> Range<u32> {
         let start = self.len();
-        let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+        let parent_row = self.row_or_none(parent);
         for (&slot, &up) in slots.iter().zip(up) {
             let parent_row = if up == 0 { parent_row } else { self.len() as u32 - up };
-            self.append(slot, parent_row);
+            let row = self.append(slot, parent_row);
+            if up == 0 && parent != NONE {
+                self.stray(parent_row, row);
+            }
         }
-        self.add_up_spans(start);
-        self.scatter(parent_row);
+        self.add_up_lengths(start);
         start as u32..self.len() as u32
+    }
+
+    fn row_or_none(&self, slot: u32) -> u32 {
+        if slot == NONE { NONE } else { self.row(slot) }
     }
 
     fn append(&mut self, slot: u32, parent_row: u32) -> u32 {
@@ -266,7 +306,10 @@ impl Order {
         assert!(row != NONE, "capacity overflow: a hierarchy holds fewer than 2^32 - 1 rows");
         self.slots.push(slot);
         self.parents.push(parent_row);
-        self.spans.push();
+        self.stretches.push();
+        if row as usize % BITS == 0 {
+            self.strays.push_word();
+        }
         if self.rows.len() <= slot as usize {
             self.rows.resize(slot as usize + 1, NONE);
         }
@@ -274,52 +317,59 @@ impl Order {
         row
     }
 
-    /// Spans from spans of one, for rows from `start` on that are in pre-order among themselves.
-    fn add_up_spans(&mut self, start: usize) {
+    /// Lengths from lengths of one, for rows from `start` on that are in pre-order among themselves.
+    fn add_up_lengths(&mut self, start: usize) {
         for row in (start..self.len()).rev() {
             let parent = self.parents[row];
             if parent != NONE && parent as usize >= start {
-                self.spans.set_run(parent, self.spans.stretch(parent) + self.spans.stretch(row as u32));
+                let length = self.stretches.lengths[parent as usize] + self.stretches.lengths[row];
+                self.stretches.set(parent, length);
             }
         }
     }
 
-    /// Marks a row and all above it as scattered.
-    fn scatter(&mut self, row: u32) {
-        let mut at = row;
-        while at != NONE && !self.spans.is_scattered(at) {
-            self.spans.scatter(at);
-            at = self.parents[at as usize];
+    /// Notes a row that is not in its parent's stretch, or not known to be.
+    fn stray(&mut self, parent_row: u32, row: u32) {
+        self.strays.note(parent_row, row, self.len());
+        if parent_row != NONE {
+            self.stretches.set_not_one(parent_row);
         }
     }
 
     /// Hangs a node under another parent; its subtree keeps its rows.
     pub(crate) fn reparent(&mut self, slot: u32, parent: u32) {
-        let row = self.row(slot);
-        let parent_row = if parent == NONE { NONE } else { self.row(parent) };
-        self.scatter(self.parents[row as usize]);
+        let (row, parent_row) = (self.row(slot), self.row_or_none(parent));
         self.parents[row as usize] = parent_row;
-        self.scatter(parent_row);
+        self.stray(parent_row, row);
         self.edits += 1;
     }
 
     /// Hangs a child under its grandparent, for a parent that is about to go. What was one stretch
     /// stays one, so that this scatters nothing.
     pub(crate) fn promote(&mut self, child: u32, grandparent: u32) {
-        let row = self.row(child);
-        self.parents[row as usize] = if grandparent == NONE { NONE } else { self.row(grandparent) };
+        self.lift(self.row(child), self.row_or_none(grandparent));
         self.edits += 1;
     }
 
-    /// Hangs all that is below the first of the given nodes, which are the rest, right under it. What was
-    /// one stretch stays one, so that this scatters nothing.
+    /// Hangs all that is below the first of the given nodes, which are the rest in pre-order, right under it.
+    /// What was one stretch stays one, so that this scatters nothing.
     pub(crate) fn flatten(&mut self, slots: &[u32]) {
         let Some((&top, below)) = slots.split_first() else { return };
         self.edits += 1;
+        let top = self.row(top);
         for &slot in below {
             let row = self.row(slot);
-            self.parents[row as usize] = self.row(top);
-            self.spans.set_run(row, 1);
+            self.lift(row, top);
+            self.strays.forget_parent(row);
+            self.stretches.set(row, 1);
+        }
+    }
+
+    /// Hangs a row under one above its parent, whose stretch will be no more. It stays in place where both were.
+    fn lift(&mut self, row: u32, above: u32) {
+        let parent = core::mem::replace(&mut self.parents[row as usize], above);
+        if self.strays.contains(row) || parent != above && self.strays.contains(parent) {
+            self.stray(above, row);
         }
     }
 
@@ -328,7 +378,8 @@ impl Order {
         let row = self.row(slot);
         self.slots[row as usize] = NONE;
         self.parents[row as usize] = NONE;
-        self.spans.set_run(row, 1);
+        self.strays.forget(row);
+        self.stretches.set(row, 1);
         self.holes += 1;
         row
     }
@@ -336,7 +387,8 @@ impl Order {
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
         self.parents.clear();
-        self.spans.reset(0);
+        self.stretches.reset(0);
+        self.strays.reset(0);
         self.holes = 0;
         self.edits += 1;
     }
@@ -353,84 +405,50 @@ impl Order {
 
     /// Lays the whole forest out in pre-order, without holes, and says what moved where.
     pub(crate) fn sort(&mut self) -> Permutation {
-        let order = layout::pre_order(self);
-        let mut places = vec![NONE; self.len()];
-        for (new, old) in order.iter().enumerate() {
-            places[old as usize] = new as u32;
-        }
+        self.strays.settle();
+        let places = layout::pre_order(self);
+        let order = Permutation(places.iter().map(|place| place.old).collect());
         self.slots = order.apply(&self.slots);
         for (new, &slot) in self.slots.iter().enumerate() {
             self.rows[slot as usize] = new as u32;
         }
-        let place = |parent: u32| if parent == NONE { NONE } else { places[parent as usize] };
-        self.parents = order.iter().map(|old| place(self.parents[old as usize])).collect();
-        self.spans.reset(self.slots.len());
+        self.parents.clear();
+        self.parents.extend(places.iter().map(|place| place.parent));
+        self.stretches.reset(self.slots.len());
+        self.strays.reset(self.slots.len().div_ceil(BITS));
         self.holes = 0;
         self.edits += 1;
-        self.add_up_spans(0);
+        self.add_up_lengths(0);
         order
     }
 
-    /// Asserts that rows and slots name each other, that parents are the topology's, that runs hold
-    /// exactly their subtree, parents first, and that scattered nodes have scattered ancestors.
+    /// Asserts that rows and slots name each other, that parents are the topology's, that every row but strays is
+    /// in the stretch of its parent and in none inside of that, after it, and that strays are listed.
     pub(crate) fn assert_well_formed(&self, topology: &Topology) {
+        let is_hole = |row: usize| self.slot(row) == NONE;
         assert_eq!(self.len(), self.parents.len());
-        assert_eq!(self.len(), self.spans.lengths.len());
-        self.spans.assert_well_formed();
+        assert_eq!(self.len(), self.stretches.lengths.len());
+        self.stretches.assert_well_formed(|row| self.strays.has_parent(row));
+        self.strays.assert_well_formed(self.len().div_ceil(BITS), &self.parents, is_hole);
         assert_eq!(self.len() - self.holes, topology.len(), "rows that are no holes");
-        let mut holes = 0;
+        assert_eq!((0..self.len()).filter(|&row| is_hole(row)).count(), self.holes, "holes");
+        let mut open: Vec<Range<u32>> = Vec::new();
         for row in 0..self.len() as u32 {
             let slot = self.slot(row as usize);
             if slot == NONE {
-                holes += 1;
-                assert_eq!((self.parent(row), self.spans.run(row)), (NONE, 1), "hole {row}");
+                assert_eq!((self.parent(row), self.run(row)), (NONE, Some(row..row + 1)), "hole {row}");
                 continue;
             }
             assert_eq!(self.row(slot), row, "row of slot {slot}");
             assert!(topology.id(slot).is_some(), "row {row} is of no live node");
-            let parent = topology.links(slot).parent;
-            let parent_row = if parent == NONE { NONE } else { self.row(parent) };
+            let parent_row = self.row_or_none(topology.links(slot).parent);
             assert_eq!(self.parent(row), parent_row, "parent of row {row}");
-            if self.spans.is_scattered(row) && parent_row != NONE {
-                assert!(self.spans.is_scattered(parent_row), "row {row} is scattered and its parent is not");
-            }
-        }
-        assert_eq!(holes, self.holes, "holes");
-        self.assert_runs();
-    }
-
-    /// Every row of a run, holes aside, has its parent in the run and before it, but the first: then
-    /// the run holds descendants only. That it holds all of them: an inner run ends inside the outer
-    /// one, and a child's row is inside its parent's run.
-    fn assert_runs(&self) {
-        for row in 0..self.len() as u32 {
-            let Some(run) = self.run(row) else { continue };
-            assert!(run.end as usize <= self.len(), "run of row {row} ends beyond the last row");
-            let parent = self.parent(row);
-            if parent == NONE {
-                continue;
-            }
-            if let Some(outer) = self.run(parent) {
-                assert!(parent < row && row < outer.end, "row {row} is outside its parent's run or before it");
-                assert!(run.end <= outer.end, "run of row {row} ends beyond its parent's");
-            }
-        }
-        // A stack of the runs a row lies in: the innermost must be the parent's, or a hole's between.
-        let mut open: Vec<Range<u32>> = Vec::new();
-        for row in 0..self.len() as u32 {
-            while open.last().is_some_and(|run| run.end <= row) {
+            while open.last().is_some_and(|stretch| stretch.end <= row) {
                 open.pop();
             }
-            if self.slot(row as usize) == NONE {
-                continue;
-            }
-            if let Some(around) = open.last() {
-                let parent = self.parent(row);
-                assert!(parent != NONE && around.contains(&parent), "row {row} is in the run of a stranger");
-            }
-            if let Some(run) = self.run(row) {
-                open.push(run);
-            }
+            let around = open.last().map_or(NONE, |stretch| stretch.start);
+            assert!(around == parent_row || self.strays.contains(row), "row {row} is in the stretch of row {around}");
+            open.push(self.stretches.of(row));
         }
     }
 }

@@ -10,33 +10,18 @@ use super::stretch::{Columns, SweepStretch, sweep_in_line};
 use super::trunk::Trunk;
 use super::{HierarchyOf, Worlds};
 use crate::accumulate::Accumulate;
-use crate::topology::{NONE, Topology};
+use crate::topology::NONE;
 use crate::{NodeId, StaleNode};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a link walked costs, in units of a row sorted: about as much where all lies in a core's own cache;
-/// the six cache misses of a link against a sort's rows in line where it does not. Measured on random trees:
-/// 10 against 10 ns among 10 000 nodes, 150 against 30 among 200 000, 450 against 40 among a million.
-const fn link_cost(rows: usize) -> usize {
-    if rows < OUT_OF_CACHE { 1 } else { 8 }
-}
+/// So many rows are swept in the time that it takes to begin elsewhere.
+const GAP: u32 = 32;
 
-/// Links walked for each scattered node at or below what is dirty: its own, and those of its children that are
-/// runs. Measured: 2.7 to 3.2, random trees after random moves.
-const LINKS_PER_SCATTERED: usize = 3;
+/// What an update costs for each stray that it comes to, in rows sorted.
+const STRAY_COST: usize = 8;
 
-/// Of what a sort costs, the part that one update may walk. Measured over random moves of 1 % among 200 000 and a
-/// million, in units of an all-dirty update: the longest frame 11 to 13, and 16 to 18 without this; the mean 6,
-/// and 6 to 8.
-const LONGEST_WALK: usize = 2;
-
-/// How many rows one update may visit, in units of the number of rows, and how many component poses it may
-/// compute. More than one each is only possible where rows are far from pre-order, as where parents are stored
-/// after their children; without a bound that is quadratic.
-const VISITS_PER_ROW: usize = 2;
-
-/// Below this many of either, sorting is not worth thinking about.
+/// Below this many rows, sorting is not worth thinking about.
 const SMALL: usize = 256;
 
 /// Rows per word of marks.
@@ -65,8 +50,20 @@ const OUT_OF_CACHES: usize = 128 * 1024;
 #[derive(Clone, Debug)]
 pub(super) struct WorldRows<A: Accumulate> {
     rows: Vec<A::Row>,
-    /// Links walked since the last sort.
-    walked: usize,
+    /// Strays that updates have come to since the last sort.
+    strays: usize,
+    taken: Taken,
+}
+
+/// What an update has taken and not swept yet; empty between updates.
+#[derive(Clone, Debug, Default)]
+struct Taken {
+    pieces: Vec<Piece>,
+    /// Pieces from these on may hold what is above some of those before. To be swept from the last group to the
+    /// first, each in order.
+    groups: Vec<usize>,
+    /// Nodes to go on with.
+    tops: Vec<u32>,
 }
 
 fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cuts<'a>) -> Columns<'a, A> {
@@ -77,7 +74,6 @@ fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cut
 /// What an update reads, the marks that it clears, and where it notes what it computes.
 struct Sources<'a, A: Accumulate> {
     sweep: SweepStretch<A>,
-    topology: &'a Topology,
     order: &'a Order,
     locals: &'a Locals<A>,
     marks: &'a mut Marks,
@@ -88,25 +84,10 @@ struct Sources<'a, A: Accumulate> {
     is_trunk_right: bool,
     poses: Poses<'a, A>,
     inherits: &'a Inherits,
-    /// Rows computed so far.
-    visits: usize,
-    /// Links walked so far.
-    links: usize,
-    /// What has been taken and not swept yet.
-    pieces: Vec<Piece>,
 }
-
-impl<A: Accumulate> Sources<'_, A> {
-    /// Whether this is more than there is to do once rows are sorted.
-    fn is_too_much(&self) -> bool {
-        self.visits.max(self.poses.steps()) > VISITS_PER_ROW * self.order.len() + SMALL
-    }
-}
-
-/// What is left costs more than sorting would, which then follows: it computes all worlds.
-struct OverBudget;
 
 /// Rows that have been taken, their marks cleared, to be swept.
+#[derive(Clone, Debug)]
 enum Piece {
     /// Of runs.
     Stretch(Range<u32>),
@@ -116,13 +97,26 @@ enum Piece {
     Rows(u32, u64),
 }
 
-/// How many pieces are swept together where rows do not inherit everything: what these are computed from is
-/// elsewhere, and fetching it in between would keep the processor from fetching ahead of the sweeps.
+impl Piece {
+    fn first(&self) -> u32 {
+        match self {
+            Self::Stretch(rows) | Self::Blocks(rows) => rows.start,
+            Self::Rows(start, rows) => start + rows.trailing_zeros(),
+        }
+    }
+}
+
+/// How many pieces are swept together where no order of theirs is to be found first: what rows that do not
+/// inherit everything are computed from is elsewhere, and fetching it in between would keep the processor from
+/// fetching ahead of the sweeps.
 const PIECES: usize = 1024;
+
+/// How many pieces are begun together: what they begin with is waited for at once.
+const BEGUN: usize = 32;
 
 impl<A: Accumulate> WorldRows<A> {
     pub(super) fn new() -> Self {
-        Self { rows: Vec::new(), walked: 0 }
+        Self { rows: Vec::new(), strays: 0, taken: Taken::default() }
     }
 
     pub(super) fn reserve(&mut self, additional: usize) {
@@ -144,7 +138,7 @@ impl<A: Accumulate> WorldRows<A> {
 
     pub(super) fn clear(&mut self) {
         self.rows.clear();
-        self.walked = 0;
+        self.strays = 0;
     }
 
     /// Moves the local rows to where a sort has put them, and leaves all worlds to be computed anew: cheaper
@@ -154,104 +148,128 @@ impl<A: Accumulate> WorldRows<A> {
     fn permute(&mut self, order: &Permutation, locals: &mut Locals<A>) {
         locals.permute(order, &mut self.rows);
         self.rows.truncate(order.len());
-        self.walked = 0;
+        self.strays = 0;
     }
 
     /// Moves the worlds to where a sort has put them.
     fn carry(&mut self, order: &Permutation) {
         self.rows = order.apply(&self.rows);
-        self.walked = 0;
+        self.strays = 0;
     }
 
     pub(super) fn rows(&self) -> &[A::Row] {
         &self.rows
     }
 
-    /// Recomputes every dirty row and all below it, in row order. Stops where a sort is due, which is safe at any
-    /// point: it computes all, and what is still marked, or below, has not been noted as changed yet.
-    fn refresh(&mut self, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+    /// Recomputes every dirty row and all below it.
+    fn refresh(&mut self, sources: &mut Sources<'_, A>) {
         let mut at = 0;
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
-                Some(run) if run.end <= block_end(row) => self.take_blocks(row, sources)?,
+                Some(run) if run.end <= block_end(row) => self.take_blocks(row, sources),
                 Some(run) => {
                     let stretch = adjoining(run, sources);
-                    sources.visits += stretch.len();
-                    if !sources.cuts.is_empty() {
-                        self.hang(stretch.clone(), sources)?;
-                    }
-                    sources.marks.unset_range(stretch.clone());
-                    sources.changes.record(stretch.clone());
+                    self.take(stretch.clone(), sources);
                     self.sweep_soon(Piece::Stretch(stretch.clone()), sources);
                     stretch.end
                 }
                 None => {
-                    self.walk(row, sources)?;
+                    self.gather(row, sources);
                     row + 1
                 }
             };
-            if sources.is_too_much() {
-                return Err(OverBudget);
-            }
         }
+        self.sweep_taken(sources);
+    }
+
+    /// Clears the marks of rows that are to be computed, and notes that they change.
+    #[inline(always)]
+    fn take(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
         if !sources.cuts.is_empty() {
-            self.sweep_taken(sources);
+            self.hang(rows.clone(), sources);
         }
-        Ok(())
+        sources.marks.unset_range(rows.clone());
+        sources.changes.record(rows);
     }
 
     /// Takes the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
     /// many one after the other as there is much to compute in. Returns where it ended.
-    fn take_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> Result<u32, OverBudget> {
+    fn take_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> u32 {
         let dense = dense(sources.order.len());
         let is_dense = |rows: u64| rows.count_ones() >= dense;
         let (mut block, mut rows) = (row, short_runs(row, sources));
-        // The rows between come out as they were, or are below a dirty row that is yet to come.
+        // The rows between come out as they were, or are below a dirty row that is yet to be swept.
         if !is_dense(rows) {
-            self.take_block(block, rows, sources)?;
+            self.take_block(block, rows, sources);
             // In short gaps the processor has begun on the next rows already.
             let rows = if sources.order.len() < OUT_OF_CACHE { rows } else { bits::close_gaps(rows) };
             self.sweep_soon(Piece::Rows(row - row % BLOCK, rows), sources);
-            return Ok(last_row(block, rows) + 1);
+            return last_row(block, rows) + 1;
         }
         let mut end = row;
         while is_dense(rows) {
-            self.take_block(block, rows, sources)?;
+            self.take_block(block, rows, sources);
             end = last_row(block, rows) + 1;
             let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
             (block, rows) = next.map_or((block, 0), |next| (next, short_runs(next, sources)));
         }
         self.sweep_soon(Piece::Blocks(row..end), sources);
-        Ok(end)
+        end
     }
 
     /// Takes the rows of a block whose bits are set, that of `row`.
     #[inline(always)]
-    fn take_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+    fn take_block(&mut self, row: u32, rows: u64, sources: &mut Sources<'_, A>) {
         let start = row - row % BLOCK;
-        sources.visits += rows.count_ones() as usize;
         for bit in bits::ones(rows & sources.cuts.bits(start as usize)) {
             let row = start + bit as u32;
-            self.hang(row..row + 1, sources)?;
+            self.hang(row..row + 1, sources);
         }
         sources.marks.unset_bits(row, rows);
         sources.changes.record_bits(row, rows);
-        Ok(())
     }
 
-    /// Computes the worlds of rows that do not inherit everything, or lists them for when the next piece is swept.
+    /// Takes what is left of a scattered node's stretch, then that of each stray that hangs in there, and so on.
+    ///
+    /// What was taken before and turns out to be below is swept after this, and not taken again.
+    fn gather(&mut self, top: u32, sources: &mut Sources<'_, A>) {
+        let mut tops = core::mem::take(&mut self.taken.tops);
+        self.taken.groups.push(self.taken.pieces.len());
+        tops.push(top);
+        while let Some(at) = tops.pop() {
+            self.take_own(at, sources);
+            let strays = sources.order.strays_below(at);
+            tops.extend(strays.filter(|&stray| !sources.changes.is_recorded(stray)));
+            self.strays += 1;
+        }
+        self.taken.tops = tops;
+    }
+
+    /// Takes the rows of a stretch that are the node's own. Strays between are swept with them where that is quicker
+    /// than to leave them out: they come out as they were, or are below a dirty row that is yet to be swept.
+    fn take_own(&mut self, row: u32, sources: &mut Sources<'_, A>) {
+        let mut swept = row..row;
+        for rows in sources.order.own(row) {
+            self.take(rows.clone(), sources);
+            if rows.start - swept.end > GAP {
+                self.taken.pieces.push(Piece::Stretch(swept.clone()));
+                swept.start = rows.start;
+            }
+            swept.end = rows.end;
+        }
+        self.taken.pieces.push(Piece::Stretch(swept));
+    }
+
+    /// Computes the worlds of rows that do not inherit everything, or lists them for when pieces are swept.
     /// They follow from local values alone, and can come before the rows above them.
     #[inline(never)]
-    fn hang(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
+    fn hang(&mut self, rows: Range<u32>, sources: &mut Sources<'_, A>) {
         if sources.is_trunk_right {
             sources.trunk.list(rows);
-            return Ok(());
+            return;
         }
         for row in sources.cuts.within(rows.start as usize..rows.end as usize) {
             self.rows[row] = sources.poses.hung(row as u32);
-            if sources.is_too_much() {
-                return Err(OverBudget);
-            }
             if sources.trunk.is_missed(sources.poses.steps(), sources.order, sources.inherits) {
                 sources.trunk.make(sources.order, sources.locals, sources.inherits);
                 sources.trunk.list(row as u32 + 1..rows.end);
@@ -259,31 +277,44 @@ impl<A: Accumulate> WorldRows<A> {
                 break;
             }
         }
-        Ok(())
     }
 
-    /// Sweeps a piece at once, or where rows do not inherit everything together with others.
+    /// Leaves a piece to be swept, with others.
     #[inline(always)]
     fn sweep_soon(&mut self, piece: Piece, sources: &mut Sources<'_, A>) {
-        if sources.cuts.is_empty() {
-            self.sweep(&piece, sources);
-            return;
-        }
-        sources.pieces.push(piece);
-        if sources.pieces.len() == PIECES {
+        self.taken.pieces.push(piece);
+        if self.taken.pieces.len() >= PIECES && self.taken.groups.is_empty() {
             self.sweep_taken(sources);
         }
     }
 
-    /// Sweeps all pieces that have been taken, in order, after what is listed of them.
+    /// Sweeps all pieces that have been taken, parents first, after what is listed of them.
     #[inline(never)]
     fn sweep_taken(&mut self, sources: &mut Sources<'_, A>) {
         if sources.is_trunk_right {
             sources.trunk.hang(sources.locals.rows(), &mut self.rows);
         }
-        let mut pieces = core::mem::take(&mut sources.pieces);
-        pieces.drain(..).for_each(|piece| self.sweep(&piece, sources));
-        sources.pieces = pieces;
+        let mut taken = core::mem::take(&mut self.taken);
+        if !taken.groups.is_empty() {
+            let mut end = taken.pieces.len();
+            for &start in taken.groups.iter().rev() {
+                taken.pieces[start..end].reverse();
+                end = start;
+            }
+            taken.pieces[..end].reverse();
+            taken.pieces.reverse();
+        }
+        for pieces in taken.pieces.chunks(BEGUN) {
+            if pieces.len() > 1 {
+                for row in pieces.iter().map(Piece::first) {
+                    core::hint::black_box((*sources.locals.row(row), self.rows[row as usize]));
+                }
+            }
+            pieces.iter().for_each(|piece| self.sweep(piece, sources));
+        }
+        taken.pieces.clear();
+        taken.groups.clear();
+        self.taken = taken;
     }
 
     #[inline(always)]
@@ -300,42 +331,10 @@ impl<A: Accumulate> WorldRows<A> {
         }
     }
 
-    /// Whether a sort is better than to walk so many more links, after so many in this update. Once all walks since
-    /// the last sort have cost as much as a sort, neither walking nor sorting ever costs more than about twice
-    /// what the better of the two would have cost; and one update walks half of that at most, which keeps the
-    /// longest frame short.
-    fn is_walk_too_long(&self, links: usize, more: usize, rows: usize) -> bool {
-        (LONGEST_WALK * (links + more)).max(self.walked + more) * link_cost(rows) > rows + SMALL
-    }
-
-    /// Recomputes a scattered node and, by links, what is below it; runs below it are swept.
-    fn walk(&mut self, row: u32, sources: &mut Sources<'_, A>) -> Result<(), OverBudget> {
-        let top = sources.order.slot(row as usize);
-        let mut at = top;
-        while at != NONE {
-            let row = sources.order.row(at);
-            let (rows, next) = match sources.order.run(row) {
-                Some(run) => (run, sources.topology.next_past(top, at)),
-                None => (row..row + 1, sources.topology.next_in_subtree(top, at)),
-            };
-            sources.visits += rows.len();
-            let stopped = !sources.cuts.is_empty() && self.hang(rows.clone(), sources).is_err();
-            if !stopped {
-                sources.marks.unset_range(rows.clone());
-                sources.changes.record(rows.clone());
-                self.sweep_soon(Piece::Stretch(rows), sources);
-            }
-            at = next;
-            self.walked += 1;
-            sources.links += 1;
-            let over = self.is_walk_too_long(sources.links, 0, sources.order.len()) || sources.is_too_much();
-            if stopped || over && at != NONE {
-                // What this walk has not come to is below its top, which therefore stays dirty.
-                sources.marks.set(sources.order.row(top));
-                return Err(OverBudget);
-            }
-        }
-        Ok(())
+    /// Whether what updates have spent on strays since the last sort has cost as much as a sort: then neither that
+    /// nor sorting ever costs more than about twice what the better of the two would have cost.
+    fn is_sort_paid(&self) -> bool {
+        STRAY_COST * self.strays > self.rows.len() + SMALL
     }
 }
 
@@ -387,8 +386,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Recomputes the world poses that edits have made dirty, and gives a view of all of them.
     ///
     /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
-    /// lies in memory. Where edits have stored nodes before what is above them, some are computed more than once; all
-    /// in all no more than a few times the number of nodes. Now and then it re-sorts the rows, O(nodes), when
+    /// lies in memory. Where edits have stored nodes before what is above them, some are computed twice.
+    /// Now and then it re-sorts the rows, O(nodes), when
     /// edits have scattered or removed so much that this pays. Leaves nothing dirty. Getters are right without it;
     /// call it once a frame, after the edits. If anything was dirty, what was computed is a new
     /// [`Version`](crate::Version); with [previous poses](Self::track_previous) on, every call is a step.
@@ -412,19 +411,17 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
         // Holes are swept as nodes are, for as long as nothing is added.
         let is_crowded = self.order.is_crowded() && !self.marks.is_clean();
-        // A walk that would end in a sort is not begun. What walks have cost so far is no reason to sort where there
-        // is nothing to walk.
-        let is_sort_due = is_crowded || {
-            let links = LINKS_PER_SCATTERED * self.order.scattered_below(&self.marks);
-            links != 0 && self.worlds.is_walk_too_long(0, links, self.order.len())
-        };
+        let is_scattered = self.order.is_scattered(&self.marks);
+        let is_sort_due = is_crowded || is_scattered && (self.order.is_disordered() || self.worlds.is_sort_paid());
+        if is_scattered && !is_sort_due {
+            self.order.list_strays();
+        }
         if !self.marks.is_clean() {
             self.changes.begin();
         }
         let is_trunk_right = !is_sort_due && self.trunk.prepare(&self.order, &self.locals, &self.inherits);
         let mut sources = Sources {
             sweep,
-            topology: &self.topology,
             order: &self.order,
             locals: &self.locals,
             marks: &mut self.marks,
@@ -434,14 +431,13 @@ impl<A: Accumulate> HierarchyOf<A> {
             is_trunk_right,
             inherits: &self.inherits,
             poses: Poses::new(&self.order, &self.locals, &self.inherits),
-            visits: 0,
-            links: 0,
-            pieces: Vec::new(),
         };
-        let is_over = is_sort_due || self.worlds.refresh(&mut sources).is_err();
+        if !is_sort_due {
+            self.worlds.refresh(&mut sources);
+        }
         let poses = sources.poses.steps();
         self.trunk.count(poses);
-        if is_over {
+        if is_sort_due {
             self.sort(sweep);
             self.settle();
         }

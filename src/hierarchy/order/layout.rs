@@ -1,173 +1,119 @@
-//! Where rows go in a sort: the forest in pre-order, from scratch or from what edits have left.
+//! Where rows go in a sort: the forest in pre-order, from what edits have left or from scratch.
 
-use super::{Order, Permutation};
+use super::Order;
 use crate::hierarchy::bits::{self, BITS};
 use crate::topology::NONE;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-/// Of how many rows one may be out of place for [`stitched`]. Each costs some hundred nanoseconds, in jumps
-/// and searches; laying out anew costs that much for each row there is.
-const IN_PLACE: usize = 4;
-
-/// The order in which rows are to be stored.
-pub(super) fn pre_order(order: &Order) -> Permutation {
-    Permutation(stitched(order).unwrap_or_else(|| laid_out(order)))
+/// Where a row is to be stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Where it was.
+    pub(super) old: u32,
+    /// Where its parent is to be; [`NONE`] for roots.
+    pub(super) parent: u32,
 }
 
-/// Rows that are out of place, each with its parent's row: in the order of rows.
-///
-/// The stretches of rows that were runs once, those of scattered nodes too, lie inside of each other or
-/// apart, because rows stay where they are from one sort to the next. A row is in place if the innermost
-/// stretch around it is its parent's: then it is where pre-order wants it, as far as edits let it. `None` if
-/// there are too many others.
-fn out_of_place(order: &Order) -> Option<Vec<(u32, u32)>> {
-    let most = order.len() / IN_PLACE;
-    let mut loose = Vec::new();
-    let mut open: Vec<(u32, u32)> = Vec::new();
-    let (mut around, mut end) = (NONE, NONE);
-    for row in 0..order.len() as u32 {
-        if order.slots[row as usize] == NONE {
-            continue;
-        }
-        while row >= end {
-            (around, end) = open.pop().unwrap_or((NONE, NONE));
-        }
-        let parent = order.parents[row as usize];
-        if parent != around {
-            if loose.len() == most {
-                return None;
-            }
-            loose.push((parent, row));
-        }
-        let stretch = order.spans.stretch(row);
-        if stretch > 1 {
-            open.push((around, end));
-            (around, end) = (row, row + stretch);
-        }
-    }
-    Some(loose)
+/// The rows in the order in which they are to be stored.
+pub(super) fn pre_order(order: &Order) -> Vec<Place> {
+    if order.strays.are_too_many() { laid_out(order) } else { stitched(order) }
 }
 
-/// The old rows in their new order, where most are in place: what lies between is taken over as it is, a
-/// stretch that is out of place is left out where it lies, and put in behind its parent.
+/// The rows in their new order, where strays are listed: what lies between them is taken over as it is,
+/// the stretch of a stray is left out where it lies, and put in behind its parent.
 ///
-/// Reads and writes nearly everything in line. `None` if too much is out of place.
-fn stitched(order: &Order) -> Option<Vec<u32>> {
-    let mut loose = out_of_place(order)?;
-    let mut events = Events::new(order.len());
-    for &(parent, row) in &loose {
-        events.loose.insert(row);
-        if parent != NONE {
-            events.parents.insert(parent);
+/// Reads and writes nearly everything in line.
+fn stitched(order: &Order) -> Vec<Place> {
+    let strays = order.strays.all().filter(|&(parent, row)| order.is_stray_of(parent, row));
+    let strays: Vec<_> = strays.map(|(parent, row)| (parent, order.stretches.of(row))).collect();
+    // By old row: the new one, and until then, of a parent of strays: where these begin in the list.
+    let mut places = vec![NONE; order.len()];
+    for (at, &(parent, _)) in strays.iter().enumerate().rev() {
+        if let Some(place) = places.get_mut(parent as usize) {
+            *place = at as u32;
         }
     }
-    loose.sort_unstable();
-    let below = |parent: u32| {
-        let start = loose.partition_point(|&(above, _)| above < parent);
-        loose[start..].iter().take_while(move |&&(above, _)| above == parent).map(|&(_, row)| row)
+    let roots = strays.partition_point(|&(parent, _)| parent != NONE);
+    let below = |parent: u32, first: usize| {
+        let listed = strays.get(first..).unwrap_or_default().iter();
+        listed.take_while(move |&&(above, _)| above == parent).map(|(_, stretch)| stretch.clone())
     };
-    let stretch = |row: u32| row..row + order.spans.stretch(row);
-
-    // What is left of a range once the stretches out of place at its start are left out. No further: beyond
-    // its end others lie that were appended one by one, and each of them would look at all that follow.
+    // Where taking over in line ends: at the next stray, and after the next parent of one.
+    let next = |at: u32, end: u32| {
+        let end = order.strays.next_within(at..end).unwrap_or(end);
+        order.strays.next_parent_within(at..end).unwrap_or(end)
+    };
+    // What is left of a range once the strays at its start are left out. No further: beyond its end others
+    // lie that were appended one by one, and each of them would look at all that follow.
     let skip = |mut rest: Range<u32>| {
-        while !rest.is_empty() && events.loose.contains(rest.start) {
-            rest.start = stretch(rest.start).end;
+        while !rest.is_empty() && order.strays.contains(rest.start) {
+            rest.start = order.stretches.of(rest.start).end;
         }
         rest
     };
 
     let mut rows = Vec::with_capacity(order.len() - order.holes);
-    // What is still to be taken over. A first row that is out of place is there in its turn.
-    let mut rest: Vec<Range<u32>> = below(NONE).map(stretch).collect();
+    let put = |old: u32, places: &mut [u32], rows: &mut Vec<Place>| {
+        places[old as usize] = rows.len() as u32;
+        let parent = places.get(order.parent(old) as usize).copied().unwrap_or(NONE);
+        rows.push(Place { old, parent });
+    };
+    // What is still to be taken over. A first row that is a stray is there in its turn.
+    let mut rest: Vec<Range<u32>> = below(NONE, roots).collect();
     rest.push(skip(0..order.len() as u32));
     while let Some(Range { start, end }) = rest.pop() {
         let mut at = start;
         while at < end {
-            if events.parents.contains(at) {
-                rows.push(at);
+            if order.strays.has_parent(at) {
+                let first = places[at as usize] as usize;
+                put(at, &mut places, &mut rows);
                 rest.push(skip(at + 1..end));
-                rest.extend(below(at).map(stretch));
+                rest.extend(below(at, first));
                 break;
             }
-            let event = events.next(at + 1).min(end);
-            rows.extend((at..event).filter(|&row| order.slots[row as usize] != NONE));
+            let event = next(at + 1, end);
+            for row in at..event {
+                if order.slots[row as usize] != NONE {
+                    put(row, &mut places, &mut rows);
+                }
+            }
             at = skip(event..end).start;
         }
     }
-    Some(rows)
+    rows
 }
 
-/// Where taking over in line ends.
-struct Events {
-    /// The first rows of stretches that are out of place.
-    loose: Bits,
-    /// Their parents.
-    parents: Bits,
-}
-
-impl Events {
-    fn new(rows: usize) -> Self {
-        Self { loose: Bits::new(rows), parents: Bits::new(rows) }
-    }
-
-    /// The first of either at or after a row; beyond the last row if there is none.
-    fn next(&self, row: u32) -> u32 {
-        let (start, bit) = (row as usize / BITS, row as usize % BITS);
-        let words = self.loose.0.iter().zip(&self.parents.0).map(|(a, b)| a | b).enumerate().skip(start);
-        let words = words.map(|(index, word)| (index, if index == start { word & u64::MAX << bit } else { word }));
-        match { words }.find(|&(_, word)| word != 0) {
-            Some((index, word)) => (index * BITS) as u32 + word.trailing_zeros(),
-            None => NONE,
-        }
-    }
-}
-
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(bits: usize) -> Self {
-        Self(vec![0; bits.div_ceil(BITS)])
-    }
-
-    fn insert(&mut self, bit: u32) {
-        let (index, bit) = bits::place(bit);
-        self.0[index] |= bit;
-    }
-
-    /// Beyond the last one: not.
-    fn contains(&self, bit: u32) -> bool {
-        bits::contains(&self.0, bit)
-    }
-}
-
-/// The old rows in pre-order, from nothing but who is whose parent.
+/// The rows in pre-order, from nothing but who is whose parent.
 ///
 /// Sizes of subtrees are added up, children before parents, and then each node takes the next place that its
 /// parent has left, and as many behind it as its subtree needs. Siblings come in the order of their rows.
 /// Only small numbers are touched, and hardly an access waits for the one before it.
-fn laid_out(order: &Order) -> Vec<u32> {
+fn laid_out(order: &Order) -> Vec<Place> {
+    #[derive(Clone, Copy)]
+    struct Room {
+        /// The rows it takes, and once it is placed: the next place for a child.
+        next: u32,
+        place: u32,
+    }
     let rows = parents_first(order);
-    let mut sizes = vec![1; order.len()];
+    let mut rooms = vec![Room { next: 1, place: NONE }; order.len()];
     for &row in rows.iter().rev() {
         let parent = order.parents[row as usize];
         if parent != NONE {
-            sizes[parent as usize] += sizes[row as usize];
+            rooms[parent as usize].next += rooms[row as usize].next;
         }
     }
-    let mut places = vec![NONE; rows.len()];
-    let mut next_root = 0;
-    // Of a row that has been placed: the next place for a child.
-    let mut next = sizes;
+    let mut places = vec![Place { old: NONE, parent: NONE }; rows.len()];
+    // Of the roots, below nothing.
+    let mut forest = Room { next: 0, place: NONE };
     for &row in &rows {
-        let parent = order.parents[row as usize];
-        let size = next[row as usize];
-        let left = if parent == NONE { &mut next_root } else { &mut next[parent as usize] };
-        let place = *left;
-        *left += size;
-        next[row as usize] = place + 1;
-        places[place as usize] = row;
+        let rows = rooms[row as usize].next;
+        let above = rooms.get_mut(order.parents[row as usize] as usize).unwrap_or(&mut forest);
+        let (place, parent) = (above.next, above.place);
+        above.next += rows;
+        rooms[row as usize] = Room { next: place + 1, place };
+        places[place as usize] = Place { old: row, parent };
     }
     places
 }
@@ -175,12 +121,13 @@ fn laid_out(order: &Order) -> Vec<u32> {
 /// All rows but holes, each after its parent's: in their order as far as that allows.
 fn parents_first(order: &Order) -> Vec<u32> {
     let mut rows = Vec::with_capacity(order.len() - order.holes);
-    let mut taken = Bits::new(order.len());
+    let mut taken = vec![0_u64; order.len().div_ceil(BITS)];
     let mut path = Vec::new();
     for row in 0..order.len() as u32 {
         let mut at = row;
-        while at != NONE && order.slots[at as usize] != NONE && !taken.contains(at) {
-            taken.insert(at);
+        while at != NONE && order.slots[at as usize] != NONE && !bits::contains(&taken, at) {
+            let (index, bit) = bits::place(at);
+            taken[index] |= bit;
             path.push(at);
             at = order.parents[at as usize];
         }
@@ -257,12 +204,14 @@ mod tests {
         }
 
         /// Every live row once, and each subtree in one stretch that begins with its top.
-        fn assert_pre_order(&self, rows: &[u32]) {
+        fn assert_pre_order(&self, rows: &[Place]) {
             let mut path: Vec<u32> = Vec::new();
             let mut seen: Vec<u32> = Vec::new();
-            for &row in rows {
-                let slot = self.order.slot(row as usize);
+            for place in rows {
+                let slot = self.order.slot(place.old as usize);
                 let parent = self.parents[slot as usize].expect("a live node");
+                let above = rows.get(place.parent as usize).map_or(NONE, |above| self.order.slot(above.old as usize));
+                assert_eq!(above, parent, "new parent of slot {slot}");
                 while path.last().is_some_and(|&above| above != parent) {
                     path.pop();
                 }
@@ -287,13 +236,12 @@ mod tests {
             let parent = new.wrapping_mul(0x9e37_79b1) % ROWS;
             order.push(ROWS + new, parent);
         }
-        let rows = stitched(&order).expect("few enough are out of place");
+        order.list_strays();
+        assert!(!order.strays.are_too_many(), "few enough are strays");
+        let rows = stitched(&order);
         assert_eq!(rows.len(), order.len());
-        let mut seen = vec![false; order.len()];
-        for &row in &rows {
-            let parent = order.parents[row as usize];
-            assert!(parent == NONE || seen[parent as usize], "row {row} comes before its parent");
-            seen[row as usize] = true;
+        for (row, place) in rows.iter().enumerate() {
+            assert!(place.parent == NONE || (place.parent as usize) < row, "row {row} comes before its parent");
         }
     }
 
@@ -314,11 +262,12 @@ mod tests {
             model.order.sort();
             for part in edits.chunks(edits.len() / (sorts + 1) + 1) {
                 part.iter().for_each(|&edit| model.edit(edit));
-                model.order.spans.assert_well_formed();
+                model.order.list_strays();
                 model.assert_pre_order(&laid_out(&model.order));
-                match stitched(&model.order) {
-                    Some(rows) => model.assert_pre_order(&rows),
-                    None => prop_assert!(model.moved > model.order.len() / IN_PLACE, "{} moved", model.moved),
+                if model.order.strays.are_too_many() {
+                    prop_assert!(model.moved > model.order.len() / 8, "{} moved", model.moved);
+                } else {
+                    model.assert_pre_order(&stitched(&model.order));
                 }
                 model.order.sort();
                 model.moved = 0;

@@ -274,41 +274,93 @@ fn an_edit_scatters_its_ancestors_and_nothing_else() {
     pair.check();
 }
 
-/// Walking by links costs more than sweeping: what is walked again and again is sorted before long, and at
-/// once what is long.
+/// Strays cost more than rows in place: what updates come to again and again is sorted before long, and at once
+/// what there is much of.
 #[test]
-fn walking_again_and_again_ends_in_a_sort() {
+fn strays_end_in_a_sort() {
     let mut random = Random(31);
-    // 2 002 rows are worth 2 258 links, and 201 more are expected to be 603: nine walks leave too little.
-    for (length, updates) in [(200, 10), (2_000, 1)] {
+    // 2 002 rows and 256 are worth 282 strays: the root and 50 more, six times. Of 2 202 a sixteenth and 64 are 201, which may stay.
+    for (strays, updates) in [(50, 6), (201, 0)] {
         let mut pair = Pair::new();
         let root = pair.insert(None, 0, random.pose());
         let mut last = root;
-        for _ in 0..length {
-            last = pair.insert(Some(last), 0, random.pose());
-        }
-        for _ in 0..1_800 {
-            pair.insert(Some(root), 0, random.pose());
+        for at in 0..2_001 - strays % 200 {
+            last = pair.insert(Some(if at < 200 { last } else { root }), 0, random.pose());
         }
         pair.h.optimize();
         pair.update();
         let leaf = pair.insert(Some(last), 0, random.pose());
+        for _ in 1..strays {
+            pair.insert(Some(root), 0, random.pose());
+        }
         pair.update();
-        assert_eq!(spans(&pair).1, length + 1, "the chain above the new leaf");
-        // What hangs under the root would be walked too, one by one.
-        let top = pair.forest.nodes[&root].children.last().copied().unwrap();
         for round in 0..updates {
             assert_ne!(spans(&pair).1, 0, "sorted after {round} updates");
-            pair.set(top, random.pose());
-            assert!(update(&mut pair.h) <= 2 * pair.live.len());
+            pair.set(root, random.pose());
+            assert!(update(&mut pair.h) <= pair.live.len(), "no row is computed twice");
         }
-        assert_eq!(spans(&pair).1, 0, "{updates} walks of {length} links have cost more than a sort");
+        assert_ne!(spans(&pair).1, 0, "sorted after {updates} updates");
+        if updates == 0 {
+            pair.insert(Some(root), 0, random.pose());
+        }
+        pair.set(root, random.pose());
+        assert_eq!(update(&mut pair.h), pair.live.len());
+        assert_eq!(spans(&pair).1, 0, "not sorted after {updates} updates that came to {strays} strays each");
         assert_eq!(pair.h.worlds().unwrap()[leaf], pair.world(leaf));
         pair.check();
     }
 }
 
-/// The last walk may end right where a sort would have been due: the next one waits for something to walk.
+/// A node with very many children moves in every frame, and in every frame gets one and loses one: each update is
+/// linear, and hardly ever a sort.
+#[test]
+fn a_wide_node_that_moves_and_grows_is_swept() {
+    let mut random = Random(32);
+    let mut pair = Pair::new();
+    let root = pair.insert(None, 0, random.pose());
+    for _ in 0..5_000 {
+        pair.insert(Some(root), 0, random.pose());
+    }
+    pair.update();
+    let mut sorts = 0;
+    for _ in 0..100 {
+        let added = pair.insert(Some(root), 0, random.pose());
+        let gone = pair.live[1 + random.below(pair.live.len() - 2)];
+        pair.remove_subtree(gone);
+        pair.set(root, random.pose());
+        let visits = update(&mut pair.h);
+        sorts += usize::from(spans(&pair).1 == 0);
+        assert!(visits <= pair.h.order.len(), "{visits} rows were computed");
+        assert_eq!(pair.h.worlds().unwrap()[added], pair.world(added));
+    }
+    assert!(sorts <= 3, "{sorts} sorts in 100 frames");
+    pair.check();
+}
+
+/// Strays below strays, each dirty, stored in the opposite order: what an update finds to be below what it has
+/// taken before is computed after it, and once.
+#[test]
+fn strays_below_strays_are_computed_once() {
+    let mut random = Random(33);
+    for (nodes, every) in [3, 10, 40].into_iter().flat_map(|nodes| [1, 2, 7].map(|every| (nodes, every))) {
+        let mut pair = Pair::new();
+        // Roots of two nodes, laid out in that order, hung one under the other from the last to the first.
+        let tops: Vec<_> = (0..nodes).map(|place| pair.insert(None, place, random.pose())).collect();
+        let lows: Vec<_> = tops.iter().map(|&top| pair.insert(Some(top), 0, random.pose())).collect();
+        pair.h.optimize();
+        pair.update();
+        for at in (0..nodes - 1).rev() {
+            pair.reparent(tops[at], Some(lows[at + 1]), None, Keep::Local);
+        }
+        pair.update();
+        tops.iter().step_by(every).for_each(|&id| pair.set(id, random.pose()));
+        let below = pair.forest.subtree(tops[(nodes - 1) / every * every]).len();
+        assert_eq!(update(&mut pair.h), below, "{nodes} tops, every {every}th");
+        pair.check();
+    }
+}
+
+/// Strays may have cost a sort right when nothing is dirty, or nothing that has to do with them.
 #[test]
 fn an_update_of_nothing_sorts_nothing() {
     for others in 0..8 {
@@ -324,7 +376,7 @@ fn an_update_of_nothing_sorts_nothing() {
                 h.set_local(root, frame).unwrap();
                 let version = h.update().version();
                 assert_eq!(h.update().version(), version, "{children} children and {others} others, frame {frame}");
-                // Nor is there anything to walk for where only a run is dirty.
+                // Nor is there anything to sort for where only a run is dirty.
                 h.set_local(leaf, frame).unwrap();
                 let row = h.order.row(leaf.slot());
                 h.update();

@@ -1,0 +1,168 @@
+//! Which rows lie elsewhere than below their parent.
+
+use crate::hierarchy::bits;
+use crate::topology::NONE;
+use alloc::{collections::BTreeSet, vec::Vec};
+use core::ops::Range;
+
+/// Of how many rows one is a stray where a sort is due: each costs an update that comes to it several hundred
+/// nanoseconds, and a sort a few hundred, as much as the sort does for ten that are in place.
+const MANY: usize = 16;
+
+/// Of how many rows one may be a stray before there are too many: they are not listed any more, and a sort lays
+/// everything out anew, which costs as much as for so many strays.
+const TOO_MANY: usize = 4;
+
+/// Below this many, counting is not worth it.
+const SMALL: usize = 64;
+
+/// Rows that are stored elsewhere than below their parent, and of which parents: by row, and listed by parent.
+///
+/// What is noted once stays noted until the next sort, also where a node comes back to where it was.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Strays {
+    /// The strays, as bits.
+    rows: Vec<u64>,
+    /// Rows that have, or had, strays among their children.
+    parents: Vec<u64>,
+    /// Parent and stray. Some are none any more, or have another parent by now.
+    list: BTreeSet<(u32, u32)>,
+    /// The same, not in the list yet: edits are to cost nothing but this.
+    noted: Vec<(u32, u32)>,
+    are_too_many: bool,
+}
+
+impl Strays {
+    pub(super) fn reserve(&mut self, words: usize) {
+        self.rows.reserve(words);
+        self.parents.reserve(words);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.rows.shrink_to_fit();
+        self.parents.shrink_to_fit();
+        self.noted.shrink_to_fit();
+    }
+
+    /// None, and room for that many words of rows.
+    pub(super) fn reset(&mut self, words: usize) {
+        for column in [&mut self.rows, &mut self.parents] {
+            column.clear();
+            column.resize(words, 0);
+        }
+        self.list.clear();
+        self.noted.clear();
+        self.are_too_many = false;
+    }
+
+    /// Makes room for 64 more rows.
+    pub(super) fn push_word(&mut self) {
+        self.rows.push(0);
+        self.parents.push(0);
+    }
+
+    /// Whether nothing has been noted since the last sort.
+    pub(super) fn is_empty(&self) -> bool {
+        self.noted.is_empty() && self.list.is_empty() && !self.are_too_many
+    }
+
+    /// So many, among so many rows, that a sort is due where any of them matters.
+    pub(super) fn are_many(&self, rows: usize) -> bool {
+        self.are_too_many || self.len() > rows / MANY + SMALL
+    }
+
+    fn len(&self) -> usize {
+        self.noted.len() + self.list.len()
+    }
+
+    /// So many that they are not listed.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.are_too_many
+    }
+
+    pub(super) fn contains(&self, row: u32) -> bool {
+        bits::contains(&self.rows, row)
+    }
+
+    pub(super) fn has_parent(&self, row: u32) -> bool {
+        bits::contains(&self.parents, row)
+    }
+
+    /// The first stray of a stretch of rows.
+    pub(super) fn next_within(&self, rows: Range<u32>) -> Option<u32> {
+        bits::next_within(&self.rows, rows.start as usize..rows.end as usize).map(|row| row as u32)
+    }
+
+    /// The first row of a stretch that has strays among its children.
+    pub(super) fn next_parent_within(&self, rows: Range<u32>) -> Option<u32> {
+        bits::next_within(&self.parents, rows.start as usize..rows.end as usize).map(|row| row as u32)
+    }
+
+    /// Notes a row that is, or may be, stored elsewhere than below that parent.
+    pub(super) fn note(&mut self, parent: u32, row: u32, rows: usize) {
+        let (index, bit) = bits::place(row);
+        self.rows[index] |= bit;
+        if parent != NONE {
+            let (index, bit) = bits::place(parent);
+            self.parents[index] |= bit;
+        }
+        if self.are_too_many {
+            return;
+        }
+        self.noted.push((parent, row));
+        if self.len() > rows / TOO_MANY + SMALL {
+            self.are_too_many = true;
+            self.noted.clear();
+            self.list.clear();
+        }
+    }
+
+    /// A row that is no node's any more.
+    pub(super) fn forget(&mut self, row: u32) {
+        let (index, bit) = bits::place(row);
+        self.rows[index] &= !bit;
+        self.forget_parent(row);
+    }
+
+    /// A row whose children are all gone, or another's.
+    pub(super) fn forget_parent(&mut self, row: u32) {
+        let (index, bit) = bits::place(row);
+        self.parents[index] &= !bit;
+    }
+
+    /// Puts what has been noted in the list.
+    pub(super) fn settle(&mut self) {
+        // In order, so that one is put in near the other.
+        self.noted.sort_unstable();
+        self.list.extend(self.noted.drain(..));
+    }
+
+    /// The strays that are listed for parents from one row up to another, each with the parent it was noted for.
+    pub(super) fn listed(&self, parents: Range<u32>) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.list.range((parents.start, 0)..(parents.end, 0)).copied()
+    }
+
+    /// All that are listed, in order of parents; those without one come last.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.list.iter().copied()
+    }
+
+    /// Asserts that there are no others than these rows below these parents, as far as they are told apart.
+    pub(super) fn assert_well_formed(&self, words: usize, parents: &[u32], is_hole: impl Fn(usize) -> bool) {
+        assert_eq!((self.rows.len(), self.parents.len()), (words, words), "words of strays");
+        for (row, &parent) in parents.iter().enumerate() {
+            if is_hole(row) {
+                assert!(!self.contains(row as u32) && !self.has_parent(row as u32), "hole {row} is a stray");
+            } else if self.contains(row as u32) {
+                let entry = (parent, row as u32);
+                let is_listed = self.are_too_many || self.list.contains(&entry) || self.noted.contains(&entry);
+                assert!(is_listed, "stray {row} is not listed below {parent}");
+                assert!(parent == NONE || self.has_parent(parent), "parent {parent} of stray {row}");
+            }
+        }
+        let beyond = |words: &[u64]| {
+            words.last().is_some_and(|last| parents.len() % 64 != 0 && last >> (parents.len() % 64) != 0)
+        };
+        assert!(!beyond(&self.rows) && !beyond(&self.parents), "a stray beyond the last row");
+    }
+}
