@@ -17,16 +17,26 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use strays::Strays;
 
-/// For each new row, the row it was before.
-pub(crate) struct Permutation(Vec<u32>);
+/// Where a row is to be stored.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Where it was.
+    old: u32,
+    /// Where its parent is to be; [`NONE`] for roots.
+    parent: u32,
+}
+
+/// The rows in a new order.
+pub(crate) struct Permutation(Vec<Place>);
 
 impl Permutation {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// For each new row, the row it was before.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().copied()
+        self.0.iter().map(|place| place.old)
     }
 
     /// The elements of a column in their new order.
@@ -406,14 +416,13 @@ impl Order {
     /// Lays the whole forest out in pre-order, without holes, and says what moved where.
     pub(crate) fn sort(&mut self) -> Permutation {
         self.strays.settle();
-        let places = layout::pre_order(self);
-        let order = Permutation(places.iter().map(|place| place.old).collect());
+        let order = Permutation(layout::pre_order(self));
         self.slots = order.apply(&self.slots);
         for (new, &slot) in self.slots.iter().enumerate() {
             self.rows[slot as usize] = new as u32;
         }
         self.parents.clear();
-        self.parents.extend(places.iter().map(|place| place.parent));
+        self.parents.extend(order.0.iter().map(|place| place.parent));
         self.stretches.reset(self.slots.len());
         self.strays.reset(self.slots.len().div_ceil(BITS));
         self.holes = 0;

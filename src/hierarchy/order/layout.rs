@@ -1,19 +1,10 @@
 //! Where rows go in a sort: the forest in pre-order, from what edits have left or from scratch.
 
-use super::Order;
+use super::{Order, Place};
 use crate::hierarchy::bits::{self, BITS};
 use crate::topology::NONE;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
-
-/// Where a row is to be stored.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// Where it was.
-    pub(super) old: u32,
-    /// Where its parent is to be; [`NONE`] for roots.
-    pub(super) parent: u32,
-}
 
 /// The rows in the order in which they are to be stored.
 pub(super) fn pre_order(order: &Order) -> Vec<Place> {
@@ -87,7 +78,7 @@ fn stitched(order: &Order) -> Vec<Place> {
 /// The rows in pre-order, from nothing but who is whose parent.
 ///
 /// Sizes of subtrees are added up, children before parents, and then each node takes the next place that its
-/// parent has left, and as many behind it as its subtree needs. Siblings come in the order of their rows.
+/// parent has left, and as many behind it as its subtree needs.
 /// Only small numbers are touched, and hardly an access waits for the one before it.
 fn laid_out(order: &Order) -> Vec<Place> {
     #[derive(Clone, Copy)]
@@ -118,13 +109,17 @@ fn laid_out(order: &Order) -> Vec<Place> {
     places
 }
 
-/// All rows but holes, each after its parent's: in their order as far as that allows.
+/// All rows but holes, each after its parent's: in their order, or from the last to the first where most parents
+/// come later, as far as that allows.
 fn parents_first(order: &Order) -> Vec<u32> {
     let mut rows = Vec::with_capacity(order.len() - order.holes);
     let mut taken = vec![0_u64; order.len().div_ceil(BITS)];
     let mut path = Vec::new();
-    for row in 0..order.len() as u32 {
-        let mut at = row;
+    let last = (order.len() as u32).wrapping_sub(1);
+    let later = (0..).zip(&order.parents).filter(|&(row, &parent)| parent != NONE && parent > row).count();
+    let is_backwards = 2 * later > order.len();
+    for at in 0..order.len() as u32 {
+        let mut at = if is_backwards { last - at } else { at };
         while at != NONE && order.slots[at as usize] != NONE && !bits::contains(&taken, at) {
             let (index, bit) = bits::place(at);
             taken[index] |= bit;
