@@ -263,10 +263,17 @@ impl Order {
     pub(crate) fn is_scattered(&self, marks: &Marks) -> bool {
         let mut at = 0;
         while let (false, Some(row)) = (self.strays.is_empty(), marks.next(at)) {
-            match self.run(row) {
-                Some(run) => at = run.end,
-                None => return true,
-            }
+            let (index, bit) = (row as usize / BITS, row as usize % BITS);
+            // Leaves are passed a word at a time.
+            let longer = marks.bits(row) & !self.ones()[index] & u64::MAX << bit;
+            at = if longer == 0 {
+                (BITS * (index + 1)) as u32
+            } else {
+                match self.run((BITS * index) as u32 + longer.trailing_zeros()) {
+                    Some(run) => run.end,
+                    None => return true,
+                }
+            };
         }
         false
     }
