@@ -105,3 +105,39 @@ fn bits_are_those_of_one_thread() {
 fn an_empty_hierarchy_updates_too() {
     assert!(ComponentHierarchy::new().update_parallel().rows().is_empty());
 }
+
+/// A few nodes of a large tree hang elsewhere than where they lie: before, behind and outside of what is swept, under
+/// what is dirty and what is not. What lies between them is shared all the same, and they come out right.
+#[test]
+fn bits_are_those_of_one_thread_with_strays() {
+    let pools = [pool(2), pool(5)];
+    for (seed, (name, parent)) in SHAPES.into_iter().enumerate() {
+        let mut random = Random(seed as u64);
+        let parents: Vec<_> = (0..NODES).map(|n| parent(n, &mut random)).collect();
+        let locals: Vec<_> = (0..NODES).map(|_| local(&mut random)).collect();
+        let mut h = posetree::Hierarchy::new();
+        let tops = [(); 2].map(|()| h.add_root(local(&mut random)).unwrap());
+        let ids = h.extend(tops[0], &parents, &locals).unwrap();
+        h.update();
+        for round in 0..12 {
+            for _ in 0..[1, 3, 40][round % 3] {
+                let (id, parent) = (ids[random.below(NODES)], ids[random.below(NODES)]);
+                let parent = if random.below(4) == 0 { tops[1] } else { parent };
+                // Into its own subtree it is refused.
+                _ = h.reparent(id, parent, Keep::Local);
+            }
+            // One of them, or both, or some node in between.
+            tops.iter().take(1 + round % 2).for_each(|&top| h.set_local(top, local(&mut random)).unwrap());
+            h.set_local(ids[random.below(NODES)], local(&mut random)).unwrap();
+            let mut by_one = h.clone();
+            let want = by_one.update().rows();
+            for pool in &pools {
+                let mut by_many = h.clone();
+                let got = pool.install(|| by_many.update_parallel().rows().to_vec());
+                assert!(got == want, "{name}, round {round}: rows differ");
+                by_many.assert_well_formed();
+            }
+            h.update();
+        }
+    }
+}

@@ -13,7 +13,7 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     /// [`NONE`](crate::topology::NONE) for holes.
     #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
     pub(crate) slots: &'a [u32],
-    /// Lengths of runs; in a stretch of runs none is 0.
+    /// Lengths of stretches.
     #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
     pub(crate) spans: &'a [u32],
     /// By row, as bits, which runs are one row long.
@@ -23,7 +23,7 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     pub(crate) cuts: Cuts<'a>,
 }
 
-/// Computes the worlds of a stretch of runs, in any way that gives the bits of a linear sweep.
+/// Computes the worlds of a stretch of rows in place, in any way that gives the bits of a linear sweep.
 pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
 
 /// How the rows of a piece hang together.
