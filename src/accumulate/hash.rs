@@ -103,9 +103,9 @@ impl Accumulate for Hash {
     }
 
     #[inline(never)]
-    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], rows: Range<usize>) {
-        SWEPT.set(SWEPT.get() + rows.len());
-        super::sweep::rows::<Self, _>(Plain, parents, locals, worlds, rows);
+    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], lanes: [Range<usize>; 2]) {
+        SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
+        super::sweep::rows::<Self, _>(Plain, parents, locals, worlds, lanes);
     }
 
     fn sweep_chain(above: &u64, locals: &[u64], worlds: &mut [u64]) {
@@ -131,11 +131,11 @@ impl Accumulate for Hash {
         locals: &[u64],
         worlds: &mut [u64],
         start: u32,
-        rows: Range<usize>,
+        lanes: [Range<usize>; 2],
         above: &[(u32, u64)],
     ) {
-        SWEPT.set(SWEPT.get() + rows.len());
-        super::sweep::piece::<Self, _>(Plain, parents, locals, worlds, start, rows, above);
+        SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
+        super::sweep::piece::<Self, _>(Plain, parents, locals, worlds, start, lanes, above);
     }
 
     fn world(row: &u64) -> u64 {

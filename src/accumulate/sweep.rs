@@ -61,8 +61,8 @@ pub(crate) use widest;
 macro_rules! sweeps {
     ($Row:ty) => {
         #[inline(never)]
-        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], rows: Range<usize>) {
-            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, rows))
+        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], lanes: [Range<usize>; 2]) {
+            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, lanes))
         }
 
         #[inline(never)]
@@ -89,11 +89,11 @@ macro_rules! sweeps {
             locals: &[$Row],
             worlds: &mut [$Row],
             start: u32,
-            rows: Range<usize>,
+            lanes: [Range<usize>; 2],
             above: &[(u32, $Row)],
         ) {
             super::sweep::widest!(|kernel| {
-                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, rows, above)
+                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, lanes, above)
             })
         }
     };
@@ -107,12 +107,30 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     parents: &[u32],
     locals: &[A::Row],
     worlds: &mut [A::Row],
-    rows: Range<usize>,
+    lanes: [Range<usize>; 2],
 ) {
-    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
-        let world = below(kernel, worlds, parent, local);
-        kernel.store(world, &mut worlds[row]);
+    in_turn(
+        lanes,
+        #[inline(always)]
+        |row| {
+            let world = below(kernel, worlds, parents[row], &locals[row]);
+            kernel.store(world, &mut worlds[row]);
+        },
+    );
+}
+
+/// A row of the first lane, as long as there are, and one of the second, which is no shorter.
+///
+/// A row often waits for the one before it, its parent, and the processor looks only some rows ahead for others
+/// to begin with. From two places at a time there always are some.
+#[inline(always)]
+fn in_turn([mut first, second]: [Range<usize>; 2], mut compute: impl FnMut(usize)) {
+    debug_assert!(first.len() <= second.len());
+    for row in second {
+        if let Some(row) = first.next() {
+            compute(row);
+        }
+        compute(row);
     }
 }
 
@@ -176,19 +194,23 @@ pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
     locals: &[A::Row],
     worlds: &mut [A::Row],
     start: u32,
-    rows: Range<usize>,
+    lanes: [Range<usize>; 2],
     above: &[(u32, A::Row)],
 ) {
-    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
-        // A parent before the piece, and no parent, wrap to far beyond its end.
-        let world = match worlds.get(parent.wrapping_sub(start) as usize) {
-            Some(parent) => kernel.product(kernel.load(parent), local),
-            None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
-                Ok(at) => kernel.product(kernel.load(&above[at].1), local),
-                Err(_) => kernel.load(&A::root(local)),
-            },
-        };
-        kernel.store(world, &mut worlds[row]);
-    }
+    in_turn(
+        lanes,
+        #[inline(always)]
+        |row| {
+            let (parent, local) = (parents[row], &locals[row]);
+            // A parent before the piece, and no parent, wrap to far beyond its end.
+            let world = match worlds.get(parent.wrapping_sub(start) as usize) {
+                Some(parent) => kernel.product(kernel.load(parent), local),
+                None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
+                    Ok(at) => kernel.product(kernel.load(&above[at].1), local),
+                    Err(_) => kernel.load(&A::root(local)),
+                },
+            };
+            kernel.store(world, &mut worlds[row - start as usize]);
+        },
+    );
 }
