@@ -105,23 +105,23 @@ impl Accumulate for Hash {
     #[inline(never)]
     fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], lanes: [Range<usize>; 2]) {
         SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
-        super::sweep::rows::<Self, _>(Plain, parents, locals, worlds, lanes);
+        super::sweep::rows::<Self, _>(Plain::default(), parents, locals, worlds, lanes);
     }
 
     fn sweep_chain(above: &u64, locals: &[u64], worlds: &mut [u64]) {
         SWEPT.set(SWEPT.get() + locals.len());
-        super::sweep::chain::<Self, _>(Plain, above, locals, worlds);
+        super::sweep::chain::<Self, _>(Plain::default(), above, locals, worlds);
     }
 
     fn sweep_siblings(parent: &u64, locals: &[u64], worlds: &mut [u64]) {
         SWEPT.set(SWEPT.get() + locals.len());
-        super::sweep::siblings::<Self, _>(Plain, parent, locals, worlds);
+        super::sweep::siblings::<Self, _>(Plain::default(), parent, locals, worlds);
     }
 
     #[inline(never)]
     fn sweep_bits(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: usize, rows: u64) {
         SWEPT.set(SWEPT.get() + rows.count_ones() as usize);
-        super::sweep::bits::<Self, _>(Plain, parents, locals, worlds, start, rows);
+        super::sweep::bits::<Self, _>(Plain::default(), parents, locals, worlds, start, rows);
     }
 
     #[cfg(feature = "rayon")]
@@ -135,7 +135,7 @@ impl Accumulate for Hash {
         above: &[(u32, u64)],
     ) {
         SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
-        super::sweep::piece::<Self, _>(Plain, parents, locals, worlds, start, lanes, above);
+        super::sweep::piece::<Self, _>(Plain::default(), parents, locals, worlds, start, lanes, above);
     }
 
     fn world(row: &u64) -> u64 {

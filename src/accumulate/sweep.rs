@@ -2,7 +2,9 @@
 //! kind of processor; what differs is the product.
 
 use super::Accumulate;
+use core::hint::black_box;
 use core::ops::Range;
+use glam::BVec4A;
 
 /// How one kind of processor multiplies. A world is held in registers from the load to the store.
 pub(crate) trait Kernel<A: Accumulate>: Copy {
@@ -15,9 +17,20 @@ pub(crate) trait Kernel<A: Accumulate>: Copy {
     fn product(self, parent: Self::World, local: &A::Row) -> Self::World;
 }
 
-/// As every processor can.
+/// The last lane of a vector, which the products of some matrices add.
+pub(crate) const LAST_LANE: BVec4A = BVec4A::new(false, false, false, true);
+
+/// As every processor can. Holds the mask of the last lane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain;
+pub(crate) struct Plain(BVec4A);
+
+impl Default for Plain {
+    /// Where the compiler knows the mask, SSE2 takes two shuffles and a zero for what one `and` does; so it is not told.
+    #[inline(always)]
+    fn default() -> Self {
+        Self(if cfg!(target_feature = "sse2") { black_box(LAST_LANE) } else { LAST_LANE })
+    }
+}
 
 impl<A: Accumulate> Kernel<A> for Plain {
     type World = A::Row;
@@ -34,7 +47,7 @@ impl<A: Accumulate> Kernel<A> for Plain {
 
     #[inline(always)]
     fn product(self, parent: A::Row, local: &A::Row) -> A::Row {
-        A::product(&parent, local)
+        A::masked_product(self.0, &parent, local)
     }
 }
 
@@ -50,7 +63,7 @@ macro_rules! widest {
                 || $work,
             );
         }
-        let $kernel = crate::accumulate::sweep::Plain;
+        let $kernel = crate::accumulate::sweep::Plain::default();
         $work
     }};
 }
