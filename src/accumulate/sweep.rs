@@ -122,6 +122,10 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     worlds: &mut [A::Row],
     lanes: [Range<usize>; 2],
 ) {
+    // Once instead of at each row.
+    let rows = lanes[1].end;
+    assert!(lanes[0].end <= rows && rows <= worlds.len());
+    let (parents, locals) = (&parents[..rows], &locals[..rows]);
     in_turn(
         lanes,
         #[inline(always)]

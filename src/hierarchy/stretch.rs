@@ -1,5 +1,5 @@
-//! Stretches of rows, swept in pieces: most of any tree as it comes, what is a chain or the children of one
-//! parent by a loop that keeps the world above in registers.
+//! Stretches of rows, swept in pieces: most of any tree as it comes, from two places at a time, what is a chain or
+//! the children of one parent by a loop that keeps the world above in registers.
 
 use super::bits::{self, BITS};
 use super::inherit::Cuts;
@@ -46,7 +46,7 @@ const SHORT: usize = 8;
 /// is not swept next. Measured: pieces of 1000 rows take longer in two lanes, pieces of 4000 no longer.
 const LONG: usize = 8 * 1024;
 
-/// A piece is swept in two lanes if for each row that this takes in advance it has so many.
+/// A piece is swept in two lanes if it has so many rows for each one that must be computed in advance.
 const ROWS_PER_ANCESTOR: usize = 16;
 
 /// No more rows than this are computed in advance: on the way to them each takes a frame of the stack.
