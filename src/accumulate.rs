@@ -24,6 +24,7 @@ pub use matrices2::{DMatrices2, Matrices2};
 
 use crate::{Inherit, NonFinite, NotRotation};
 use core::{fmt::Debug, ops::Range};
+use glam::BVec4A;
 
 mod sealed {
     #[allow(unnameable_types, reason = "nobody else is to name it")]
@@ -87,10 +88,17 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// The world row of a child.
     #[doc(hidden)]
     fn product(parent: &Self::Row, local: &Self::Row) -> Self::Row;
-    /// For each row in order: `root` where the parent is no row, else `product`. Not generic where it
-    /// is implemented, so that an unoptimised build of a user's crate does not slow it down.
+    /// The same, for loops that hold the mask of the last lane.
     #[doc(hidden)]
-    fn sweep(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], rows: Range<usize>);
+    #[inline(always)]
+    fn masked_product(_last_lane: BVec4A, parent: &Self::Row, local: &Self::Row) -> Self::Row {
+        Self::product(parent, local)
+    }
+    /// For each row of two lanes, each in order, by turns: `root` where the parent is no row, else `product`. The
+    /// first lane is no longer than the second. Not generic where it is implemented, so that an unoptimised
+    /// build of a user's crate does not slow it down.
+    #[doc(hidden)]
+    fn sweep(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], lanes: [Range<usize>; 2]);
     /// Worlds of rows each of which is the child of the one before; the first one's parent is `above`.
     #[doc(hidden)]
     fn sweep_chain(above: &Self::Row, locals: &[Self::Row], worlds: &mut [Self::Row]);
@@ -109,7 +117,7 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
         locals: &[Self::Row],
         worlds: &mut [Self::Row],
         start: u32,
-        rows: Range<usize>,
+        lanes: [Range<usize>; 2],
         above: &[(u32, Self::Row)],
     );
     #[doc(hidden)]

@@ -103,25 +103,25 @@ impl Accumulate for Hash {
     }
 
     #[inline(never)]
-    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], rows: Range<usize>) {
-        SWEPT.set(SWEPT.get() + rows.len());
-        super::sweep::rows::<Self, _>(Plain, parents, locals, worlds, rows);
+    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], lanes: [Range<usize>; 2]) {
+        SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
+        super::sweep::rows::<Self, _>(Plain::default(), parents, locals, worlds, lanes);
     }
 
     fn sweep_chain(above: &u64, locals: &[u64], worlds: &mut [u64]) {
         SWEPT.set(SWEPT.get() + locals.len());
-        super::sweep::chain::<Self, _>(Plain, above, locals, worlds);
+        super::sweep::chain::<Self, _>(Plain::default(), above, locals, worlds);
     }
 
     fn sweep_siblings(parent: &u64, locals: &[u64], worlds: &mut [u64]) {
         SWEPT.set(SWEPT.get() + locals.len());
-        super::sweep::siblings::<Self, _>(Plain, parent, locals, worlds);
+        super::sweep::siblings::<Self, _>(Plain::default(), parent, locals, worlds);
     }
 
     #[inline(never)]
     fn sweep_bits(parents: &[u32], locals: &[u64], worlds: &mut [u64], start: usize, rows: u64) {
         SWEPT.set(SWEPT.get() + rows.count_ones() as usize);
-        super::sweep::bits::<Self, _>(Plain, parents, locals, worlds, start, rows);
+        super::sweep::bits::<Self, _>(Plain::default(), parents, locals, worlds, start, rows);
     }
 
     #[cfg(feature = "rayon")]
@@ -131,11 +131,11 @@ impl Accumulate for Hash {
         locals: &[u64],
         worlds: &mut [u64],
         start: u32,
-        rows: Range<usize>,
+        lanes: [Range<usize>; 2],
         above: &[(u32, u64)],
     ) {
-        SWEPT.set(SWEPT.get() + rows.len());
-        super::sweep::piece::<Self, _>(Plain, parents, locals, worlds, start, rows, above);
+        SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
+        super::sweep::piece::<Self, _>(Plain::default(), parents, locals, worlds, start, lanes, above);
     }
 
     fn world(row: &u64) -> u64 {

@@ -4,6 +4,7 @@
 //! and one lane added: whole vectors throughout, and a parent is loaded at the width it was stored.
 
 use super::space3::{self, misfit, solve_affine};
+use super::sweep::LAST_LANE;
 use super::{Accumulate, Chain, Components, DComponents, Geometry as _, Misfit, Own, Sealed, Shear, components, fits};
 use crate::transform::decompose::decompose_linear;
 use crate::transform::precision::{Precision, Widen};
@@ -51,19 +52,18 @@ pub struct DMatrices;
 pub(crate) type Rows<T> = [[T; 4]; 3];
 
 #[inline(always)]
-fn product_single(parent: &Rows<f32>, local: &Rows<f32>) -> Rows<f32> {
+fn product_single(last_lane: BVec4A, parent: &Rows<f32>, local: &Rows<f32>) -> Rows<f32> {
     let [x, y, z] = [Vec4::from_array(local[0]), Vec4::from_array(local[1]), Vec4::from_array(local[2])];
-    let last = BVec4A::new(false, false, false, true);
     parent.map(|row| {
         let p = Vec4::from_array(row);
         // Two sums that do not wait for each other: along a chain that is a quarter of the time.
-        ((x * p.xxxx() + y * p.yyyy()) + (z * p.zzzz() + Vec4::select(last, p, Vec4::ZERO))).to_array()
+        ((x * p.xxxx() + y * p.yyyy()) + (z * p.zzzz() + Vec4::select(last_lane, p, Vec4::ZERO))).to_array()
     })
 }
 
 /// Written out, because then every two neighbours become one vector of two lanes, without a scalar among them.
 #[inline(always)]
-fn product_double(parent: &Rows<f64>, [x, y, z]: &Rows<f64>) -> Rows<f64> {
+fn product_double(_: BVec4A, parent: &Rows<f64>, [x, y, z]: &Rows<f64>) -> Rows<f64> {
     let row = |[a, b, c, d]: [f64; 4]| {
         [
             (x[0] * a + y[0] * b) + (z[0] * c + 0.0),
@@ -129,7 +129,12 @@ macro_rules! matrices3 {
 
             #[inline]
             fn product(parent: &Rows<$Float>, local: &Rows<$Float>) -> Rows<$Float> {
-                $product(parent, local)
+                $product(LAST_LANE, parent, local)
+            }
+
+            #[inline(always)]
+            fn masked_product(last_lane: BVec4A, parent: &Rows<$Float>, local: &Rows<$Float>) -> Rows<$Float> {
+                $product(last_lane, parent, local)
             }
 
             super::sweep::sweeps!(Rows<$Float>);

@@ -7,6 +7,7 @@
 //! float64, where a vector of four is two registers, both are equal as long as the rows lie in a cache.
 
 use super::space2::{self, for_each_precision, misfit, solve_affine, with_depth};
+use super::sweep::LAST_LANE;
 use super::{Accumulate, Chain, Components2, DComponents2, Geometry as _, Misfit, Own, Sealed, Shear, fits};
 use crate::transform::precision::Widen;
 use crate::transform::rank::is_rank_deficient;
@@ -82,7 +83,12 @@ macro_rules! matrices2 {
 
             #[inline]
             fn product(parent: &Rows2<$f>, local: &Rows2<$f>) -> Rows2<$f> {
-                <$f as Product>::product(parent, local)
+                <$f as Product>::product(LAST_LANE, parent, local)
+            }
+
+            #[inline(always)]
+            fn masked_product(last_lane: BVec4A, parent: &Rows2<$f>, local: &Rows2<$f>) -> Rows2<$f> {
+                <$f as Product>::product(last_lane, parent, local)
             }
 
             super::sweep::sweeps!(Rows2<$f>);
@@ -188,24 +194,23 @@ for_each_precision!(matrices2);
 
 /// The product of rows as each precision does it best.
 trait Product: Sized {
-    fn product(parent: &Rows2<Self>, local: &Rows2<Self>) -> Rows2<Self>;
+    fn product(last_lane: BVec4A, parent: &Rows2<Self>, local: &Rows2<Self>) -> Rows2<Self>;
 }
 
 impl Product for f32 {
     #[inline(always)]
-    fn product(parent: &Rows2<f32>, local: &Rows2<f32>) -> Rows2<f32> {
+    fn product(last_lane: BVec4A, parent: &Rows2<f32>, local: &Rows2<f32>) -> Rows2<f32> {
         let (x, y) = (Vec4::from_array(local[0]), Vec4::from_array(local[1]));
-        let last = BVec4A::new(false, false, false, true);
         parent.map(|row| {
             let p = Vec4::from_array(row);
-            (x * p.xxxx() + y * p.yyyy() + Vec4::select(last, p, Vec4::ZERO)).to_array()
+            (x * p.xxxx() + y * p.yyyy() + Vec4::select(last_lane, p, Vec4::ZERO)).to_array()
         })
     }
 }
 
 impl Product for f64 {
     #[inline(always)]
-    fn product(parent: &Rows2<f64>, local: &Rows2<f64>) -> Rows2<f64> {
+    fn product(_: BVec4A, parent: &Rows2<f64>, local: &Rows2<f64>) -> Rows2<f64> {
         let [x, y] = local;
         parent.map(|p| {
             let sum = |i: usize| x[i] * p[0] + y[i] * p[1];

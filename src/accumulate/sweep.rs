@@ -2,7 +2,9 @@
 //! kind of processor; what differs is the product.
 
 use super::Accumulate;
+use core::hint::black_box;
 use core::ops::Range;
+use glam::BVec4A;
 
 /// How one kind of processor multiplies. A world is held in registers from the load to the store.
 pub(crate) trait Kernel<A: Accumulate>: Copy {
@@ -15,9 +17,20 @@ pub(crate) trait Kernel<A: Accumulate>: Copy {
     fn product(self, parent: Self::World, local: &A::Row) -> Self::World;
 }
 
-/// As every processor can.
+/// The last lane of a vector, which the products of some matrices add.
+pub(crate) const LAST_LANE: BVec4A = BVec4A::new(false, false, false, true);
+
+/// As every processor can. Holds the mask of the last lane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain;
+pub(crate) struct Plain(BVec4A);
+
+impl Default for Plain {
+    /// Where the compiler knows the mask, SSE2 takes two shuffles and a zero for what one `and` does; so it is not told.
+    #[inline(always)]
+    fn default() -> Self {
+        Self(if cfg!(target_feature = "sse2") { black_box(LAST_LANE) } else { LAST_LANE })
+    }
+}
 
 impl<A: Accumulate> Kernel<A> for Plain {
     type World = A::Row;
@@ -34,7 +47,7 @@ impl<A: Accumulate> Kernel<A> for Plain {
 
     #[inline(always)]
     fn product(self, parent: A::Row, local: &A::Row) -> A::Row {
-        A::product(&parent, local)
+        A::masked_product(self.0, &parent, local)
     }
 }
 
@@ -50,7 +63,7 @@ macro_rules! widest {
                 || $work,
             );
         }
-        let $kernel = crate::accumulate::sweep::Plain;
+        let $kernel = crate::accumulate::sweep::Plain::default();
         $work
     }};
 }
@@ -61,8 +74,8 @@ pub(crate) use widest;
 macro_rules! sweeps {
     ($Row:ty) => {
         #[inline(never)]
-        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], rows: Range<usize>) {
-            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, rows))
+        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], lanes: [Range<usize>; 2]) {
+            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, lanes))
         }
 
         #[inline(never)]
@@ -89,11 +102,11 @@ macro_rules! sweeps {
             locals: &[$Row],
             worlds: &mut [$Row],
             start: u32,
-            rows: Range<usize>,
+            lanes: [Range<usize>; 2],
             above: &[(u32, $Row)],
         ) {
             super::sweep::widest!(|kernel| {
-                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, rows, above)
+                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, lanes, above)
             })
         }
     };
@@ -107,12 +120,34 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     parents: &[u32],
     locals: &[A::Row],
     worlds: &mut [A::Row],
-    rows: Range<usize>,
+    lanes: [Range<usize>; 2],
 ) {
-    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    for ((row, &parent), local) in rows.zip(parents).zip(locals) {
-        let world = below(kernel, worlds, parent, local);
-        kernel.store(world, &mut worlds[row]);
+    // Once instead of at each row.
+    let rows = lanes[1].end;
+    assert!(lanes[0].end <= rows && rows <= worlds.len());
+    let (parents, locals) = (&parents[..rows], &locals[..rows]);
+    in_turn(
+        lanes,
+        #[inline(always)]
+        |row| {
+            let world = below(kernel, worlds, parents[row], &locals[row]);
+            kernel.store(world, &mut worlds[row]);
+        },
+    );
+}
+
+/// A row of the first lane, as long as there are, and one of the second, which is no shorter.
+///
+/// A row often waits for the one before it, its parent, and the processor looks only some rows ahead for others
+/// to begin with. From two places at a time there always are some.
+#[inline(always)]
+fn in_turn([mut first, second]: [Range<usize>; 2], mut compute: impl FnMut(usize)) {
+    debug_assert!(first.len() <= second.len());
+    for row in second {
+        if let Some(row) = first.next() {
+            compute(row);
+        }
+        compute(row);
     }
 }
 
@@ -176,19 +211,23 @@ pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
     locals: &[A::Row],
     worlds: &mut [A::Row],
     start: u32,
-    rows: Range<usize>,
+    lanes: [Range<usize>; 2],
     above: &[(u32, A::Row)],
 ) {
-    let (parents, locals) = (&parents[rows.clone()], &locals[rows.clone()]);
-    for ((row, &parent), local) in (rows.start - start as usize..).zip(parents).zip(locals) {
-        // A parent before the piece, and no parent, wrap to far beyond its end.
-        let world = match worlds.get(parent.wrapping_sub(start) as usize) {
-            Some(parent) => kernel.product(kernel.load(parent), local),
-            None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
-                Ok(at) => kernel.product(kernel.load(&above[at].1), local),
-                Err(_) => kernel.load(&A::root(local)),
-            },
-        };
-        kernel.store(world, &mut worlds[row]);
-    }
+    in_turn(
+        lanes,
+        #[inline(always)]
+        |row| {
+            let (parent, local) = (parents[row], &locals[row]);
+            // A parent before the piece, and no parent, wrap to far beyond its end.
+            let world = match worlds.get(parent.wrapping_sub(start) as usize) {
+                Some(parent) => kernel.product(kernel.load(parent), local),
+                None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
+                    Ok(at) => kernel.product(kernel.load(&above[at].1), local),
+                    Err(_) => kernel.load(&A::root(local)),
+                },
+            };
+            kernel.store(world, &mut worlds[row - start as usize]);
+        },
+    );
 }

@@ -131,8 +131,8 @@ fn sweep_stretch<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], 
             let Some((piece, worlds)) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
             let mut window = Window { start: piece.start, worlds, above: &above };
             for rows in columns.cuts.between(piece) {
-                window.sweep(columns, rows, |Window { start, worlds, above }, rows| {
-                    A::sweep_piece(columns.parents, columns.locals, worlds, *start as u32, rows, above);
+                window.sweep(columns, rows, |Window { start, worlds, above }, lanes| {
+                    A::sweep_piece(columns.parents, columns.locals, worlds, *start as u32, lanes, above);
                 });
             }
         }

@@ -43,7 +43,7 @@ plain!(DMatrices DMatrices2 Components DComponents Components2 DComponents2);
 impl From<V3> for Plain {
     #[inline(always)]
     fn from(_: V3) -> Self {
-        Self
+        Self::default()
     }
 }
 

@@ -210,6 +210,11 @@ impl Order {
         &self.stretches.ones
     }
 
+    /// Which rows are strays, 64 to a word.
+    pub(crate) fn strays(&self) -> &[u64] {
+        self.strays.words()
+    }
+
     /// The rows of the node's subtree if that is a run.
     pub(crate) fn run(&self, row: u32) -> Option<Range<u32>> {
         if self.stretches.is_one(row) {

@@ -63,7 +63,7 @@ const fn dense(rows: usize) -> u32 {
 }
 
 /// The number of rows, of about 100 bytes each, that no longer lie in a core's own cache.
-const OUT_OF_CACHE: usize = 16 * 1024;
+pub(super) const OUT_OF_CACHE: usize = 16 * 1024;
 
 /// The number of rows that lie in no cache, most likely.
 const OUT_OF_CACHES: usize = 128 * 1024;
@@ -90,7 +90,7 @@ struct Taken {
 
 fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cuts<'a>) -> Columns<'a, A> {
     let (parents, slots, spans, ones) = (order.parents(), order.slots(), order.spans(), order.ones());
-    Columns { parents, slots, spans, ones, locals: locals.rows(), cuts }
+    Columns { parents, slots, spans, ones, strays: order.strays(), locals: locals.rows(), cuts }
 }
 
 /// What an update reads, the marks that it clears, and where it notes what it computes.

@@ -81,6 +81,10 @@ impl Strays {
         self.are_too_many
     }
 
+    pub(super) fn words(&self) -> &[u64] {
+        &self.rows
+    }
+
     pub(super) fn contains(&self, row: u32) -> bool {
         bits::contains(&self.rows, row)
     }
