@@ -43,7 +43,7 @@ enum Kind {
 const SHORT: usize = 8;
 
 /// A piece of rows that come from memory must be so long: at the end of a lane the processor has fetched ahead what
-/// is not swept next. Measured: pieces of 1000 rows take longer in two lanes, pieces of 4000 no longer.
+/// is not swept next. Measured: pieces of 1000 rows take longer in two lanes, and of 4000 still 4 % among a million.
 const LONG: usize = 8 * 1024;
 
 /// A piece is swept in two lanes if it has so many rows for each one that must be computed in advance.
