@@ -6,9 +6,9 @@ use alloc::{collections::BTreeSet, vec::Vec};
 use core::ops::Range;
 
 /// Of how many rows one is a stray where a sort is due. A stray costs a sort as much as ten rows in place, and an
-/// update that comes to it more. Measured over frames of random moves among a million nodes, 1 % each: with 8 the
-/// longest update takes 15 linear ones, with 16 13, with 24 or 32 less than 12, and the mean is 4 with all but 8.
-const MANY: usize = 24;
+/// update that comes to it more. Measured over frames of random moves, 1 % each: with one among 8 the longest update
+/// takes 15 linear ones, with 16 or 24 up to 14, with 32 or 48 up to 12, and the mean is 4 to 5 with any.
+const MANY: usize = 32;
 
 /// Of how many rows one may be a stray before there are too many: they are not listed any more, and a sort lays
 /// everything out anew, which costs as much as for so many strays.
