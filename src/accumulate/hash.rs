@@ -22,6 +22,12 @@ pub(crate) fn swept() -> usize {
     SWEPT.get()
 }
 
+fn count(lanes: &[Range<usize>; 2], cuts: &[u64]) {
+    let is_cut = |row: usize| cuts.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1);
+    let rows = lanes.iter().flat_map(|lane| lane.clone()).filter(|&row| !is_cut(row)).count();
+    SWEPT.set(SWEPT.get() + rows);
+}
+
 /// Component poses of children computed on this thread so far.
 pub(crate) fn posed() -> usize {
     POSED.get()
@@ -103,9 +109,9 @@ impl Accumulate for Hash {
     }
 
     #[inline(never)]
-    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], lanes: [Range<usize>; 2]) {
-        SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
-        super::sweep::rows::<Self, _>(Plain::default(), parents, locals, worlds, lanes);
+    fn sweep(parents: &[u32], locals: &[u64], worlds: &mut [u64], lanes: [Range<usize>; 2], cuts: &[u64]) {
+        count(&lanes, cuts);
+        super::sweep::rows::<Self, _>(Plain::default(), parents, locals, worlds, lanes, cuts);
     }
 
     fn sweep_chain(above: &u64, locals: &[u64], worlds: &mut [u64]) {
@@ -132,10 +138,11 @@ impl Accumulate for Hash {
         worlds: &mut [u64],
         start: u32,
         lanes: [Range<usize>; 2],
+        cuts: &[u64],
         above: &[(u32, u64)],
     ) {
-        SWEPT.set(SWEPT.get() + lanes.iter().map(|lane| lane.len()).sum::<usize>());
-        super::sweep::piece::<Self, _>(Plain::default(), parents, locals, worlds, start, lanes, above);
+        count(&lanes, cuts);
+        super::sweep::piece::<Self, _>(Plain::default(), parents, locals, worlds, start, lanes, cuts, above);
     }
 
     fn world(row: &u64) -> u64 {

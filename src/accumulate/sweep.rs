@@ -74,8 +74,8 @@ pub(crate) use widest;
 macro_rules! sweeps {
     ($Row:ty) => {
         #[inline(never)]
-        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], lanes: [Range<usize>; 2]) {
-            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, lanes))
+        fn sweep(parents: &[u32], locals: &[$Row], worlds: &mut [$Row], lanes: [Range<usize>; 2], cuts: &[u64]) {
+            super::sweep::widest!(|kernel| super::sweep::rows::<Self, _>(kernel, parents, locals, worlds, lanes, cuts))
         }
 
         #[inline(never)]
@@ -103,10 +103,11 @@ macro_rules! sweeps {
             worlds: &mut [$Row],
             start: u32,
             lanes: [Range<usize>; 2],
+            cuts: &[u64],
             above: &[(u32, $Row)],
         ) {
             super::sweep::widest!(|kernel| {
-                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, lanes, above)
+                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, lanes, cuts, above)
             })
         }
     };
@@ -121,6 +122,7 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     locals: &[A::Row],
     worlds: &mut [A::Row],
     lanes: [Range<usize>; 2],
+    cuts: &[u64],
 ) {
     // Once instead of at each row.
     let rows = lanes[1].end;
@@ -128,6 +130,7 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     let (parents, locals) = (&parents[..rows], &locals[..rows]);
     in_turn(
         lanes,
+        cuts,
         #[inline(always)]
         |row| {
             let world = below(kernel, worlds, parents[row], &locals[row]);
@@ -136,12 +139,32 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     );
 }
 
-/// A row of the first lane, as long as there are, and one of the second, which is no shorter.
+/// By turns a row of the first lane, as long as there are, and one of the second, which is no shorter; but none that
+/// is cut.
 ///
 /// A row often waits for the one before it, its parent, and the processor looks only some rows ahead for others
 /// to begin with. From two places at a time there always are some.
 #[inline(always)]
-fn in_turn([mut first, second]: [Range<usize>; 2], mut compute: impl FnMut(usize)) {
+fn in_turn(lanes: [Range<usize>; 2], cuts: &[u64], mut compute: impl FnMut(usize)) {
+    let is_cut = |row: usize| cuts.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1);
+    // Two loops, so that nothing is asked of each row where there are none.
+    if cuts.is_empty() {
+        turns(lanes, compute);
+    } else {
+        turns(
+            lanes,
+            #[inline(always)]
+            |row| {
+                if !is_cut(row) {
+                    compute(row);
+                }
+            },
+        );
+    }
+}
+
+#[inline(always)]
+fn turns([mut first, second]: [Range<usize>; 2], mut compute: impl FnMut(usize)) {
     debug_assert!(first.len() <= second.len());
     for row in second {
         if let Some(row) = first.next() {
@@ -205,6 +228,7 @@ fn below<A: Accumulate, K: Kernel<A>>(kernel: K, worlds: &[A::Row], parent: u32,
 /// The body of every `sweep_piece`.
 #[cfg(feature = "rayon")]
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "one more than the method has of which it is the body")]
 pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
     kernel: K,
     parents: &[u32],
@@ -212,10 +236,12 @@ pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
     worlds: &mut [A::Row],
     start: u32,
     lanes: [Range<usize>; 2],
+    cuts: &[u64],
     above: &[(u32, A::Row)],
 ) {
     in_turn(
         lanes,
+        cuts,
         #[inline(always)]
         |row| {
             let (parent, local) = (parents[row], &locals[row]);

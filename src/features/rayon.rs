@@ -130,11 +130,10 @@ fn sweep_stretch<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], 
             // The lock is held for taking a piece only, not while it is swept.
             let Some((piece, worlds)) = queue.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
             let mut window = Window { start: piece.start, worlds, above: &above };
-            for rows in columns.cuts.between(piece) {
-                window.sweep(columns, rows, |Window { start, worlds, above }, lanes| {
-                    A::sweep_piece(columns.parents, columns.locals, worlds, *start as u32, lanes, above);
-                });
-            }
+            window.sweep(columns, piece, |Window { start, worlds, above }, lanes| {
+                let cuts = columns.cuts.words();
+                A::sweep_piece(columns.parents, columns.locals, worlds, *start as u32, lanes, cuts, above);
+            });
         }
     };
     rayon::in_place_scope(|scope| {

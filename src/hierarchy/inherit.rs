@@ -213,7 +213,7 @@ impl<'a> Cuts<'a> {
         self.0.is_empty()
     }
 
-    pub(super) fn words(self) -> &'a [u64] {
+    pub(crate) fn words(self) -> &'a [u64] {
         self.0
     }
 
@@ -227,22 +227,11 @@ impl<'a> Cuts<'a> {
         })
     }
 
-    /// The stretches between them.
-    pub(crate) fn between(self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + 'a {
-        let mut at = rows.start;
-        core::iter::from_fn(move || {
-            while at < rows.end {
-                let piece = at..bits::next_within(self.0, at..rows.end).unwrap_or(rows.end);
-                at = piece.end + 1;
-                if !piece.is_empty() {
-                    return Some(piece);
-                }
-            }
-            None
-        })
+    pub(super) fn contains(self, row: u32) -> bool {
+        bits::contains(self.0, row)
     }
 
-    /// Those of the 64 rows from `start` on, a multiple of 64.
+    /// Those of the 64 rows in which `start` is.
     pub(super) fn bits(self, start: usize) -> u64 {
         self.0.get(start / BITS).copied().unwrap_or(0)
     }

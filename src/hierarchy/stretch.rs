@@ -54,7 +54,12 @@ const MOST_ANCESTORS: usize = 128;
 
 /// The rows of a stretch in pieces of one kind, any number of blocks of 64 rows or one. Most blocks are told by
 /// a word: a chain has no leaf among them, and siblings that lie side by side are leaves.
-fn pieces(parents: &[u32], ones: &[u64], rows: Range<usize>) -> impl Iterator<Item = (Kind, Range<usize>)> {
+fn pieces<'a>(
+    parents: &'a [u32],
+    ones: &'a [u64],
+    cuts: Cuts<'a>,
+    rows: Range<usize>,
+) -> impl Iterator<Item = (Kind, Range<usize>)> {
     let block = move |at: usize| at..rows.end.min(at - at % BITS + BITS);
     let mut at = rows.start;
     core::iter::from_fn(move || {
@@ -62,8 +67,11 @@ fn pieces(parents: &[u32], ones: &[u64], rows: Range<usize>) -> impl Iterator<It
         if piece.is_empty() {
             return None;
         }
-        let kind = kind(parents, ones, piece.clone());
-        while kind == Kind::Any && !block(piece.end).is_empty() && self::kind(parents, ones, block(piece.end)) == kind {
+        let kind = kind(parents, ones, cuts, piece.clone());
+        while kind == Kind::Any
+            && !block(piece.end).is_empty()
+            && self::kind(parents, ones, cuts, block(piece.end)) == kind
+        {
             piece.end = block(piece.end).end;
         }
         at = piece.end;
@@ -71,13 +79,13 @@ fn pieces(parents: &[u32], ones: &[u64], rows: Range<usize>) -> impl Iterator<It
     })
 }
 
-/// The kind of rows of one block.
+/// The kind of rows of one block; any where some of them are cut.
 #[inline]
-fn kind(parents: &[u32], ones: &[u64], rows: Range<usize>) -> Kind {
-    if rows.len() < SHORT {
+fn kind(parents: &[u32], ones: &[u64], cuts: Cuts<'_>, rows: Range<usize>) -> Kind {
+    let of_rows = u64::MAX >> (BITS - rows.len()) << (rows.start % BITS);
+    if rows.len() < SHORT || cuts.bits(rows.start) & of_rows != 0 {
         return Kind::Any;
     }
-    let of_rows = u64::MAX >> (BITS - rows.len()) << (rows.start % BITS);
     let leaves = ones[rows.start / BITS] & of_rows;
     let parents = &parents[rows.clone()];
     if leaves == 0 && rows.start != 0 && all(parents, |at, parent| parent as usize == rows.start + at - 1) {
@@ -119,7 +127,7 @@ impl<A: Accumulate> Window<'_, A> {
         rows: Range<usize>,
         any: impl Fn(&mut Self, [Range<usize>; 2]),
     ) {
-        for (kind, rows) in pieces(columns.parents, columns.ones, rows) {
+        for (kind, rows) in pieces(columns.parents, columns.ones, columns.cuts, rows) {
             let above = if kind == Kind::Any { None } else { self.world(columns.parents[rows.start]) };
             let Some(above) = above else {
                 let middle = self.middle(columns, &rows).unwrap_or(rows.start);
@@ -159,7 +167,8 @@ impl<A: Accumulate> Window<'_, A> {
             return true;
         }
         let is_ready = most != 0 && self.sweep_above(columns, above, start, most - 1);
-        if is_ready {
+        // What is cut is there already.
+        if is_ready && !columns.cuts.contains(above as u32) {
             let local = &columns.locals[above];
             let parent = self.world(columns.parents[above]);
             self.worlds[above - self.start] =
@@ -172,9 +181,9 @@ impl<A: Accumulate> Window<'_, A> {
 /// Sweeps rows, parents first, one after the other.
 pub(crate) fn sweep_in_line<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
     let mut window = Window { start: 0, worlds, above: &[] };
-    for rows in columns.cuts.between(rows) {
-        window.sweep(columns, rows, |window, lanes| A::sweep(columns.parents, columns.locals, window.worlds, lanes));
-    }
+    window.sweep(columns, rows, |window, lanes| {
+        A::sweep(columns.parents, columns.locals, window.worlds, lanes, columns.cuts.words());
+    });
 }
 
 #[cfg(test)]
@@ -229,7 +238,7 @@ mod tests {
             let start = start.index(parents.len());
             let rows = start..start + len.index(parents.len() - start + 1);
             let mut at = rows.start;
-            for (kind, piece) in pieces(&parents, &ones, rows.clone()) {
+            for (kind, piece) in pieces(&parents, &ones, Inherits::default().cuts(), rows.clone()) {
                 prop_assert!(piece.start == at && !piece.is_empty() && piece.end <= rows.end);
                 at = piece.end;
                 match kind {
@@ -274,7 +283,8 @@ mod tests {
     fn chains_and_families_are_found() {
         let count = |parts: &[(bool, usize, u32)], wanted: Kind| {
             let (parents, ones) = forest(parts);
-            let pieces = pieces(&parents, &ones, 0..parents.len());
+            let inherits = Inherits::default();
+            let pieces = pieces(&parents, &ones, inherits.cuts(), 0..parents.len());
             pieces.filter(|&(kind, _)| kind == wanted).map(|(_, piece)| piece.len()).sum::<usize>()
         };
         // The first block has the root, the last one the leaf.
