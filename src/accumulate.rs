@@ -74,6 +74,9 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     #[doc(hidden)]
     const ASSOCIATIVE: bool;
 
+    /// Whether a transform is admitted as it is, by a test that nearly all of those pass.
+    #[doc(hidden)]
+    fn is_plain(transform: &Self::Transform) -> bool;
     /// Checks the numbers of a transform, and normalises its rotation where it is a little off: in
     /// place, because a copy made in pieces and read back whole stalls for longer than the check takes.
     #[doc(hidden)]

@@ -83,6 +83,11 @@ macro_rules! components3 {
             /// Not where a scale is not uniform: see [`Transform::combine`].
             const ASSOCIATIVE: bool = false;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                $Float::is_plain(transform)
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 $Float::admit_transform(transform)
             }

@@ -51,6 +51,11 @@ macro_rules! components2 {
             /// Rotations commute, but an uneven scale does not commute with them.
             const ASSOCIATIVE: bool = false;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                transform.is_finite()
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 if transform.is_finite() { Ok(()) } else { Err(NonFinite.into()) }
             }

@@ -82,8 +82,12 @@ impl Accumulate for Hash {
     const WIDE_IDENTITY: u64 = 1 << 32;
     const ASSOCIATIVE: bool = true;
 
+    fn is_plain(transform: &u64) -> bool {
+        *transform != u64::MAX
+    }
+
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut u64) -> Result<(), E> {
-        if *transform == u64::MAX { Err(NonFinite.into()) } else { Ok(()) }
+        if Self::is_plain(transform) { Ok(()) } else { Err(NonFinite.into()) }
     }
 
     fn is_finite(_: &u64) -> bool {

@@ -64,6 +64,11 @@ macro_rules! matrices2 {
             const WIDE_IDENTITY: DAffine2 = DAffine2::IDENTITY;
             const ASSOCIATIVE: bool = true;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                transform.is_finite()
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 if transform.is_finite() { Ok(()) } else { Err(NonFinite.into()) }
             }
