@@ -96,6 +96,13 @@ macro_rules! components3 {
                 $Float::has_finite_matrix(local)
             }
 
+            fn same_bits(a: &$Transform, b: &$Transform) -> bool {
+                let numbers = |t: &$Transform| {
+                    t.position.to_array().into_iter().chain(t.rotation.to_array()).chain(t.scale.to_array())
+                };
+                super::same_numbers!(numbers(a), numbers(b))
+            }
+
             #[inline]
             fn local_of(transform: &$Transform) -> $Transform {
                 *transform

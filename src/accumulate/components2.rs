@@ -64,6 +64,12 @@ macro_rules! components2 {
                 local.is_finite()
             }
 
+            fn same_bits(a: &$Transform, b: &$Transform) -> bool {
+                let numbers =
+                    |t: &$Transform| t.position.to_array().into_iter().chain([t.rotation]).chain(t.scale.to_array());
+                super::same_numbers!(numbers(a), numbers(b))
+            }
+
             #[inline]
             fn local_of(transform: &$Transform) -> $Transform {
                 *transform

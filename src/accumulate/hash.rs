@@ -94,6 +94,10 @@ impl Accumulate for Hash {
         true
     }
 
+    fn same_bits(a: &u64, b: &u64) -> bool {
+        a == b
+    }
+
     fn local_of(transform: &u64) -> u64 {
         *transform
     }

@@ -5,7 +5,10 @@
 
 use super::space3::{self, misfit, solve_affine};
 use super::sweep::LAST_LANE;
-use super::{Accumulate, Chain, Components, DComponents, Geometry as _, Misfit, Own, Sealed, Shear, components, fits};
+use super::{
+    Accumulate, Chain, Components, DComponents, Geometry as _, Misfit, Own, Sealed, Shear, components, fits,
+    same_numbers,
+};
 use crate::transform::decompose::decompose_linear;
 use crate::transform::precision::{Precision, Widen};
 use crate::transform::rank::is_rank_deficient;
@@ -142,6 +145,10 @@ macro_rules! matrices3 {
 
             fn is_finite(local: &Rows<$Float>) -> bool {
                 local.iter().flatten().all(|element| element.is_finite())
+            }
+
+            fn same_bits(a: &Rows<$Float>, b: &Rows<$Float>) -> bool {
+                same_numbers!(a.as_flattened(), b.as_flattened())
             }
 
             #[inline]

@@ -77,6 +77,10 @@ macro_rules! matrices2 {
                 local.iter().flatten().all(|element| element.is_finite())
             }
 
+            fn same_bits(a: &Rows2<$f>, b: &Rows2<$f>) -> bool {
+                super::same_numbers!(a.as_flattened(), b.as_flattened())
+            }
+
             #[inline]
             fn local_of(transform: &$Transform) -> Rows2<$f> {
                 Self::rows(&transform.to_affine())
