@@ -7,9 +7,9 @@
 mod support;
 
 use posetree::{
-    Components, DComponents, DMatrices, DTransform, Error, Geometry, Hierarchy, HierarchyOf, Keep, Matrices, NodeId,
-    Transform, Version, WorldInverses,
-    glam::{Affine3A, Vec3A},
+    Components, DComponents, DMatrices, DTransform, Error, Geometry, Hierarchy, HierarchyOf, Keep, LocalError,
+    Matrices, NodeId, Transform, Version, WorldInverses, Worlds,
+    glam::{Affine3A, Mat3, Vec3, Vec3A},
 };
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -56,12 +56,13 @@ fn main() -> Result<(), Error> {
     println!("|---|--:|---|---|--:|--:|--:|--:|--:|");
     shapes.iter().try_for_each(|shape| propagate(shape, effort))?;
 
-    println!("\n| setting | posetree, ns | plain, ns |\n|---|--:|--:|");
+    println!("\n| setting | posetree, ns | plain, ns | arrays, ns | times arrays |\n|---|--:|--:|--:|--:|");
     setters(&shapes[1], effort)?;
 
-    println!("\n| reading in random order, nothing dirty | nodes | ns | times `vec[i]` |\n|---|--:|--:|--:|");
-    for shape in shapes.iter().filter(|shape| matches!(&shape.name[..], "random_1k" | "random_100k" | "random_1m")) {
-        reads(shape, effort)?;
+    println!("\n| reading in random order, nothing dirty | nodes | ns | `vec[i]` of the same type, ns | ratio |");
+    println!("|---|--:|--:|--:|--:|");
+    for nodes in [1_000, 10_000, 100_000, 1_000_000].into_iter().filter(|&nodes| nodes <= effort.nodes) {
+        reads(&random("random", nodes), effort)?;
     }
 
     println!("\n| nodes moving, of {} | points a node | `world_inverse`, ns a node | `WorldInverses` | ratio |", 1_000);
@@ -152,75 +153,190 @@ fn row(head: &str, what: &str, [posetree, plain]: [f64; 2], nodes: usize) {
     );
 }
 
-/// What setting one local value costs, marking included, over all nodes of a tree that fits the cache.
+/// What setting one local value costs, marking included, over all nodes of a tree that fits the cache; beside it boxed
+/// nodes with flags, and a loop over arrays that keeps no marks.
 fn setters(shape: &Shape, effort: Effort) -> Result<(), Error> {
     let mut pair = Pair::new(shape)?;
-    let nodes = shape.len();
-    let locals = |frame: usize| &shape.locals[frame % 2];
-    for setter in ["set_local", "set_position", "set_rotation"] {
-        let mut times = [Vec::new(), Vec::new()];
+    let mut arrays = Arrays::new(&mut pair, &shape.locals[0])?;
+    let pairs = [0, 1].map(|frame| {
+        let locals: &[Transform] = &shape.locals[frame];
+        pair.ids.iter().copied().zip(locals.iter().copied()).collect::<Vec<_>>()
+    });
+    let frames = (effort.round.as_micros() as usize / 100).max(1);
+    for setter in ["set_local", "set_locals", "set_position", "set_rotation"] {
+        let mut times = [(); 3].map(|()| Vec::new());
         for _ in 0..effort.rounds {
-            let (mut posetree, mut plain) = (0.0, 0.0);
-            for frame in 0..(effort.round.as_micros() as usize / 100).max(1) {
+            let mut sums = [0.0; 3];
+            for frame in 0..frames {
+                let (pairs, locals) = (&pairs[frame % 2], &shape.locals[frame % 2]);
                 let start = Instant::now();
-                for (&id, local) in pair.ids.iter().zip(locals(frame)) {
-                    match setter {
-                        "set_local" => pair.hierarchy.set_local(id, *local)?,
-                        "set_position" => pair.hierarchy.set_position(id, local.position)?,
-                        _ => pair.hierarchy.set_rotation(id, local.rotation)?,
-                    }
+                match setter {
+                    "set_local" => set_local(&mut pair.hierarchy, &pair.ids, locals)?,
+                    "set_locals" => pair.hierarchy.set_locals(pairs)?,
+                    "set_position" => set_position(&mut pair.hierarchy, &pair.ids, locals)?,
+                    _ => set_rotation(&mut pair.hierarchy, &pair.ids, locals)?,
                 }
-                posetree += start.elapsed().as_secs_f64();
+                sums[0] += start.elapsed().as_secs_f64();
                 let start = Instant::now();
-                for (node, local) in locals(frame).iter().enumerate() {
+                for (node, local) in locals.iter().enumerate() {
                     match setter {
-                        "set_local" => pair.plain.set_local(node, *local),
                         "set_position" => pair.plain.set_position(node, local.position),
-                        _ => pair.plain.set_rotation(node, local.rotation),
+                        "set_rotation" => pair.plain.set_rotation(node, local.rotation),
+                        _ => pair.plain.set_local(node, *local),
                     }
                 }
-                plain += start.elapsed().as_secs_f64();
+                sums[1] += start.elapsed().as_secs_f64();
+                sums[2] += timed(|| match setter {
+                    "set_position" => arrays.set_positions(locals),
+                    "set_rotation" => arrays.set_rotations(locals),
+                    _ => arrays.set(locals),
+                })
+                .as_secs_f64();
                 pair.hierarchy.update();
                 pair.plain.update();
             }
-            let frames = (effort.round.as_micros() as usize / 100).max(1) * nodes;
-            times[0].push(1e9 * posetree / frames as f64);
-            times[1].push(1e9 * plain / frames as f64);
+            for (times, sum) in times.iter_mut().zip(sums) {
+                times.push(1e9 * sum / (frames * shape.len()) as f64);
+            }
         }
         pair.check(setter);
-        let [posetree, plain] = times.map(median);
-        println!("| {setter} | {posetree:.1} | {plain:.1} |");
+        let [posetree, plain, arrays] = times.map(median);
+        println!("| {setter} | {posetree:.1} | {plain:.1} | {arrays:.1} | {:.2} |", posetree / arrays);
     }
     Ok(())
 }
 
-/// Against a copy out of a plain vector of matrices.
+// As a system of a game would: a function of its own, in which the compiler knows what does not change meanwhile.
+
+#[inline(never)]
+fn set_local(h: &mut Hierarchy, ids: &[NodeId], locals: &[Transform]) -> Result<(), LocalError> {
+    ids.iter().zip(locals).try_for_each(|(&id, &local)| h.set_local(id, local))
+}
+
+#[inline(never)]
+fn set_position(h: &mut Hierarchy, ids: &[NodeId], locals: &[Transform]) -> Result<(), LocalError> {
+    ids.iter().zip(locals).try_for_each(|(&id, local)| h.set_position(id, local.position))
+}
+
+#[inline(never)]
+fn set_rotation(h: &mut Hierarchy, ids: &[NodeId], locals: &[Transform]) -> Result<(), LocalError> {
+    ids.iter().zip(locals).try_for_each(|(&id, local)| h.set_rotation(id, local.rotation))
+}
+
+/// Values by node, local matrices by row, and where each node's row is.
+struct Arrays {
+    values: Vec<Transform>,
+    locals: Vec<[[f32; 4]; 3]>,
+    rows: Vec<u32>,
+}
+
+impl Arrays {
+    fn new(pair: &mut Pair, values: &[Transform]) -> Result<Self, Error> {
+        let worlds = pair.hierarchy.update();
+        let rows = pair.ids.iter().map(|&id| worlds.row_of(id).map(|row| row as u32)).collect::<Result<_, _>>()?;
+        Ok(Self { values: values.to_vec(), locals: vec![[[0.0; 4]; 3]; values.len()], rows })
+    }
+
+    #[inline(never)]
+    fn set(&mut self, values: &[Transform]) {
+        for ((to, &row), value) in self.values.iter_mut().zip(&self.rows).zip(values) {
+            *to = *value;
+            self.locals[row as usize] = matrix(value);
+        }
+    }
+
+    #[inline(never)]
+    fn set_rotations(&mut self, values: &[Transform]) {
+        for ((to, &row), value) in self.values.iter_mut().zip(&self.rows).zip(values) {
+            to.rotation = value.rotation;
+            self.locals[row as usize] = matrix(to);
+        }
+    }
+
+    #[inline(never)]
+    fn set_positions(&mut self, values: &[Transform]) {
+        for ((to, &row), value) in self.values.iter_mut().zip(&self.rows).zip(values) {
+            to.position = value.position;
+            let local = &mut self.locals[row as usize];
+            [local[0][3], local[1][3], local[2][3]] = value.position.to_array();
+        }
+    }
+}
+
+/// `T * R * S` as rows.
+fn matrix(t: &Transform) -> [[f32; 4]; 3] {
+    let m = Mat3::from_quat(t.rotation);
+    let [x, y, z] = [m.x_axis * t.scale.x, m.y_axis * t.scale.y, m.z_axis * t.scale.z];
+    let p = t.position;
+    [[x.x, y.x, z.x, p.x], [x.y, y.y, z.y, p.y], [x.z, y.z, z.z, p.z]]
+}
+
+/// Each against a copy out of a plain vector of the same type, by numbers in the same order: what is left is what it
+/// takes to check an id and to find its row.
 fn reads(shape: &Shape, effort: Effort) -> Result<(), Error> {
     let mut hierarchy = Hierarchy::new();
     let ids = hierarchy.extend(None, &shape.parents, &shape.locals[0])?;
     hierarchy.update();
     let mut rng = Rng::new(3);
-    let order: Vec<usize> = ids.iter().map(|_| rng.index(ids.len())).collect();
-    let ids: Vec<NodeId> = order.iter().map(|&node| ids[node]).collect();
-    let plain: Vec<Affine3A> = ids.iter().map(|&id| hierarchy.world(id)).collect::<Result<_, _>>()?;
-    let worlds = hierarchy.worlds().expect("updated");
-    let mut times = [(); 4].map(|()| Vec::new());
+    let order: Vec<u32> = ids.iter().map(|_| rng.index(ids.len()) as u32).collect();
+    let read: Vec<NodeId> = order.iter().map(|&node| ids[node as usize]).collect();
+    let rows = hierarchy.update().rows().to_vec();
+    let worlds: Vec<Affine3A> = ids.iter().map(|&id| hierarchy.world(id)).collect::<Result<_, _>>()?;
+    let positions: Vec<Vec3> = ids.iter().map(|&id| hierarchy.world_position(id)).collect::<Result<_, _>>()?;
+    let view = hierarchy.worlds().expect("updated");
+    let mut times = [(); 6].map(|()| Vec::new());
+    // So many times over that asking for the time does not count.
+    let turns = 1 + effort.round.as_nanos() as usize / (64 * ids.len());
     for _ in 0..2 * effort.rounds {
-        let per_read = |time: Duration| 1e9 * time.as_secs_f64() / ids.len() as f64;
-        times[0].push(per_read(timed(|| order.iter().for_each(|&node| _ = black_box(plain[node])))));
-        times[1].push(per_read(timed(|| ids.iter().for_each(|&id| _ = black_box(hierarchy.world(id))))));
-        times[2].push(per_read(timed(|| ids.iter().for_each(|&id| _ = black_box(hierarchy.world_position(id))))));
-        times[3].push(per_read(timed(|| {
-            for row in ids.iter().flat_map(|&id| worlds.get(id)) {
-                black_box(*row);
-            }
-        })));
+        let all: [&dyn Fn(); 6] = [
+            &|| copies(&rows, &order),
+            &|| read_rows(view, &read),
+            &|| copies(&worlds, &order),
+            &|| read_worlds(&hierarchy, &read),
+            &|| copies(&positions, &order),
+            &|| read_positions(&hierarchy, &read),
+        ];
+        for (times, each) in times.iter_mut().zip(all) {
+            times.push(1e9 * mean(turns, |_| each()) / ids.len() as f64);
+        }
     }
     let times = times.map(median);
-    for (name, time) in ["`vec[i]`", "`world`", "`world_position`", "`Worlds::get`"].into_iter().zip(times) {
-        println!("| {name} | {} | {time:.1} | {:.1} |", ids.len(), time / times[0]);
+    for (name, times) in ["`Worlds::get`", "`world`", "`world_position`"].into_iter().zip(times.chunks(2)) {
+        println!("| {name} | {} | {:.1} | {:.1} | {:.1} |", ids.len(), times[1], times[0], times[1] / times[0]);
     }
     Ok(())
+}
+
+#[inline(never)]
+fn read_rows(worlds: Worlds<'_>, ids: &[NodeId]) {
+    for &id in ids {
+        if let Ok(row) = worlds.get(id) {
+            black_box(*row);
+        }
+    }
+}
+
+#[inline(never)]
+fn read_worlds(hierarchy: &Hierarchy, ids: &[NodeId]) {
+    for &id in ids {
+        if let Ok(world) = hierarchy.world(id) {
+            black_box(world);
+        }
+    }
+}
+
+#[inline(never)]
+fn read_positions(hierarchy: &Hierarchy, ids: &[NodeId]) {
+    for &id in ids {
+        if let Ok(position) = hierarchy.world_position(id) {
+            black_box(position);
+        }
+    }
+}
+
+#[inline(never)]
+fn copies<T: Copy>(values: &[T], order: &[u32]) {
+    order.iter().for_each(|&node| _ = black_box(values[node as usize]));
 }
 
 /// A frame of picking or collision: some nodes move, and points are taken into the spaces of others.

@@ -74,12 +74,20 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     #[doc(hidden)]
     const ASSOCIATIVE: bool;
 
+    /// Whether a transform is admitted as it is, by a test that nearly all of those pass.
+    #[doc(hidden)]
+    fn is_plain(transform: &Self::Transform) -> bool;
     /// Checks the numbers of a transform, and normalises its rotation where it is a little off: in
     /// place, because a copy made in pieces and read back whole stalls for longer than the check takes.
     #[doc(hidden)]
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut Self::Transform) -> Result<(), E>;
     #[doc(hidden)]
     fn is_finite(local: &Self::Row) -> bool;
+    /// Whether two rows are the same to the bit, signs of zeros included, with every NaN like every other: worlds of
+    /// finite locals can overflow, and which of its bits `inf - inf` has depends on the order in which the compiler
+    /// gives the processor what it adds.
+    #[doc(hidden)]
+    fn same_bits(a: &Self::Row, b: &Self::Row) -> bool;
     #[doc(hidden)]
     fn local_of(transform: &Self::Transform) -> Self::Row;
     /// The world row of a root.
@@ -182,6 +190,14 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     #[doc(hidden)]
     fn solve(parent: &Chain<Self>, wanted: &Self::Wide, own: &Own<Self>, shear: Shear) -> Result<Own<Self>, Misfit>;
 }
+
+/// The body of every `same_bits`.
+macro_rules! same_numbers {
+    ($a:expr, $b:expr) => {
+        $a.into_iter().zip($b).all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
+    };
+}
+use same_numbers;
 
 /// The product of the local poses from one node down to another.
 #[doc(hidden)]

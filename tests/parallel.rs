@@ -1,8 +1,11 @@
 //! `update_parallel` gives the bits of `update`, whatever the shape of what is dirty.
 #![cfg(feature = "rayon")]
 
-use posetree::glam::{Quat, Vec3};
-use posetree::{ComponentHierarchy, Geometry, HierarchyOf, Keep, NodeId, Transform};
+use posetree::glam::{DQuat, Quat, Vec2, Vec3};
+use posetree::{
+    ComponentHierarchy, Components, Components2, DComponents, DComponents2, DMatrices, DMatrices2, DTransform,
+    DTransform2, Geometry, HierarchyOf, Keep, Matrices, Matrices2, NodeId, Transform, Transform2,
+};
 
 /// A splitmix64 generator.
 struct Random(u64);
@@ -35,23 +38,80 @@ const SHAPES: [(&str, Parent); 6] = [
     ("fours", |n, _| n.checked_sub(1).map(|n| n / 4)),
 ];
 
-fn local(random: &mut Random) -> Transform {
+trait Kind: Geometry {
+    fn transform(position: Vec3, angle: f32, scale: Vec3) -> Self::Transform;
+    /// To the bit.
+    fn same(a: &Self::Row, b: &Self::Row) -> bool;
+}
+
+macro_rules! kinds {
+    ($($Matrices:ident, $Components:ident, $Transform:ident: $transform:expr, $rotation:expr;)+) => {$(
+        impl Kind for $Matrices {
+            fn transform(position: Vec3, angle: f32, scale: Vec3) -> $Transform {
+                $transform(position, angle, scale)
+            }
+
+            fn same(a: &Self::Row, b: &Self::Row) -> bool {
+                let [a, b] = [a, b].map(|row| row.as_flattened().iter().map(|number| number.to_bits()));
+                a.eq(b)
+            }
+        }
+
+        impl Kind for $Components {
+            fn transform(position: Vec3, angle: f32, scale: Vec3) -> $Transform {
+                $transform(position, angle, scale)
+            }
+
+            fn same(a: &$Transform, b: &$Transform) -> bool {
+                let [a, b] = [a, b].map(|t| {
+                    let numbers = t.position.to_array().into_iter().chain($rotation(t.rotation)).chain(t.scale.to_array());
+                    numbers.map(|number| number.to_bits())
+                });
+                a.eq(b)
+            }
+        }
+    )+};
+}
+kinds! {
+    Matrices, Components, Transform:
+        |p, angle, s| Transform::new(p, Quat::from_rotation_y(angle), s), |q: Quat| q.to_array();
+    DMatrices, DComponents, DTransform:
+        |p: Vec3, angle: f32, s: Vec3| DTransform::new(p.as_dvec3(), DQuat::from_rotation_y(angle.into()), s.as_dvec3()),
+        |q: DQuat| q.to_array();
+    Matrices2, Components2, Transform2:
+        |p: Vec3, angle, s: Vec3| Transform2::new(p.truncate(), angle, Vec2::new(s.y, s.z)), |angle| [angle];
+    DMatrices2, DComponents2, DTransform2:
+        |p: Vec3, angle: f32, s: Vec3| {
+            DTransform2::new(p.truncate().as_dvec2(), angle.into(), Vec2::new(s.y, s.z).as_dvec2())
+        },
+        |angle| [angle];
+}
+
+fn local<A: Kind>(random: &mut Random) -> A::Transform {
     let number = |random: &mut Random| random.below(2001) as f32 / 1000.0 - 1.0;
     let position = Vec3::new(number(random), number(random), number(random));
-    Transform::new(position, Quat::from_rotation_y(number(random)), Vec3::new(1.0, 1.001, -0.999))
+    A::transform(position, number(random), Vec3::new(1.0, 1.001, -0.999))
+}
+
+#[track_caller]
+fn assert_same<A: Kind>(got: &[A::Row], want: &[A::Row], what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    if let Some(row) = got.iter().zip(want).position(|(got, want)| !A::same(got, want)) {
+        panic!("{what}: row {row} is {:?}, not {:?}", got[row], want[row]);
+    }
 }
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-fn compares<A: Geometry<Transform = Transform>>(pools: &[rayon::ThreadPool]) {
+fn compares<A: Kind>(pools: &[rayon::ThreadPool]) {
     for (name, parent) in SHAPES {
         let mut random = Random(7);
         let parents: Vec<_> = (0..NODES).map(|n| parent(n, &mut random)).collect();
-        let locals: Vec<_> = (0..NODES).map(|_| local(&mut random)).collect();
+        let locals: Vec<_> = (0..NODES).map(|_| local::<A>(&mut random)).collect();
         let mut h = HierarchyOf::<A>::new();
-        let outside = h.add_root(local(&mut random)).unwrap();
+        let outside = h.add_root(local::<A>(&mut random)).unwrap();
         let ids: Vec<NodeId> = h.extend(outside, &parents, &locals).unwrap();
         for round in 0..6 {
             let mut by_one = h.clone();
@@ -59,14 +119,14 @@ fn compares<A: Geometry<Transform = Transform>>(pools: &[rayon::ThreadPool]) {
             for pool in pools {
                 let mut by_many = h.clone();
                 let got = pool.install(|| by_many.update_parallel().rows().to_vec());
-                assert!(got == want, "{name}, round {round}: rows differ");
+                assert_same::<A>(&got, want, &format!("{name}, round {round}"));
                 by_many.assert_well_formed();
             }
             h.update();
             // A root, half of everything, holes in runs, a moved subtree, everything.
             match round {
-                0 => h.set_local(outside, local(&mut random)).unwrap(),
-                1 => ids.iter().step_by(2).for_each(|&id| h.set_local(id, local(&mut random)).unwrap()),
+                0 => h.set_local(outside, local::<A>(&mut random)).unwrap(),
+                1 => ids.iter().step_by(2).for_each(|&id| h.set_local(id, local::<A>(&mut random)).unwrap()),
                 2 => {
                     // So many that cuts would fall on holes.
                     let leaves: Vec<_> = h.leaves(outside).unwrap().collect();
@@ -75,17 +135,17 @@ fn compares<A: Geometry<Transform = Transform>>(pools: &[rayon::ThreadPool]) {
                             h.remove_subtree(leaf).unwrap();
                         }
                     }
-                    h.set_local(outside, local(&mut random)).unwrap();
+                    h.set_local(outside, local::<A>(&mut random)).unwrap();
                 }
                 3 => {
                     let child = h.first_child(outside).unwrap().unwrap();
                     h.detach(child, Keep::Local).unwrap();
-                    h.set_local(outside, local(&mut random)).unwrap();
+                    h.set_local(outside, local::<A>(&mut random)).unwrap();
                 }
                 _ => {
                     for &id in &ids {
                         if h.contains(id) {
-                            h.set_local(id, local(&mut random)).unwrap();
+                            h.set_local(id, local::<A>(&mut random)).unwrap();
                         }
                     }
                 }
@@ -97,8 +157,14 @@ fn compares<A: Geometry<Transform = Transform>>(pools: &[rayon::ThreadPool]) {
 #[test]
 fn bits_are_those_of_one_thread() {
     let pools = [pool(1), pool(2), pool(5)];
-    compares::<posetree::Matrices>(&pools);
-    compares::<posetree::Components>(&pools);
+    compares::<Matrices>(&pools);
+    compares::<Components>(&pools);
+    compares::<DMatrices>(&pools);
+    compares::<DComponents>(&pools);
+    compares::<Matrices2>(&pools);
+    compares::<Components2>(&pools);
+    compares::<DMatrices2>(&pools);
+    compares::<DComponents2>(&pools);
 }
 
 #[test]
@@ -114,9 +180,9 @@ fn bits_are_those_of_one_thread_with_strays() {
     for (seed, (name, parent)) in SHAPES.into_iter().enumerate() {
         let mut random = Random(seed as u64);
         let parents: Vec<_> = (0..NODES).map(|n| parent(n, &mut random)).collect();
-        let locals: Vec<_> = (0..NODES).map(|_| local(&mut random)).collect();
+        let locals: Vec<_> = (0..NODES).map(|_| local::<Matrices>(&mut random)).collect();
         let mut h = posetree::Hierarchy::new();
-        let tops = [(); 2].map(|()| h.add_root(local(&mut random)).unwrap());
+        let tops = [(); 2].map(|()| h.add_root(local::<Matrices>(&mut random)).unwrap());
         let ids = h.extend(tops[0], &parents, &locals).unwrap();
         h.update();
         for round in 0..12 {
@@ -127,14 +193,14 @@ fn bits_are_those_of_one_thread_with_strays() {
                 _ = h.reparent(id, parent, Keep::Local);
             }
             // One of them, or both, or some node in between.
-            tops.iter().take(1 + round % 2).for_each(|&top| h.set_local(top, local(&mut random)).unwrap());
-            h.set_local(ids[random.below(NODES)], local(&mut random)).unwrap();
+            tops.iter().take(1 + round % 2).for_each(|&top| h.set_local(top, local::<Matrices>(&mut random)).unwrap());
+            h.set_local(ids[random.below(NODES)], local::<Matrices>(&mut random)).unwrap();
             let mut by_one = h.clone();
             let want = by_one.update().rows();
             for pool in &pools {
                 let mut by_many = h.clone();
                 let got = pool.install(|| by_many.update_parallel().rows().to_vec());
-                assert!(got == want, "{name}, round {round}: rows differ");
+                assert_same::<Matrices>(&got, want, &format!("{name}, round {round}"));
                 by_many.assert_well_formed();
             }
             h.update();

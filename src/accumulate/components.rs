@@ -83,12 +83,24 @@ macro_rules! components3 {
             /// Not where a scale is not uniform: see [`Transform::combine`].
             const ASSOCIATIVE: bool = false;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                $Float::is_plain(transform)
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 $Float::admit_transform(transform)
             }
 
             fn is_finite(local: &$Transform) -> bool {
                 $Float::has_finite_matrix(local)
+            }
+
+            fn same_bits(a: &$Transform, b: &$Transform) -> bool {
+                let numbers = |t: &$Transform| {
+                    t.position.to_array().into_iter().chain(t.rotation.to_array()).chain(t.scale.to_array())
+                };
+                super::same_numbers!(numbers(a), numbers(b))
             }
 
             #[inline]

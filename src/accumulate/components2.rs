@@ -51,12 +51,23 @@ macro_rules! components2 {
             /// Rotations commute, but an uneven scale does not commute with them.
             const ASSOCIATIVE: bool = false;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                transform.is_finite()
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 if transform.is_finite() { Ok(()) } else { Err(NonFinite.into()) }
             }
 
             fn is_finite(local: &$Transform) -> bool {
                 local.is_finite()
+            }
+
+            fn same_bits(a: &$Transform, b: &$Transform) -> bool {
+                let numbers =
+                    |t: &$Transform| t.position.to_array().into_iter().chain([t.rotation]).chain(t.scale.to_array());
+                super::same_numbers!(numbers(a), numbers(b))
             }
 
             #[inline]

@@ -88,12 +88,20 @@ impl Accumulate for Hash {
     const WIDE_IDENTITY: u64 = 1 << 32;
     const ASSOCIATIVE: bool = true;
 
+    fn is_plain(transform: &u64) -> bool {
+        *transform != u64::MAX
+    }
+
     fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut u64) -> Result<(), E> {
-        if *transform == u64::MAX { Err(NonFinite.into()) } else { Ok(()) }
+        if Self::is_plain(transform) { Ok(()) } else { Err(NonFinite.into()) }
     }
 
     fn is_finite(_: &u64) -> bool {
         true
+    }
+
+    fn same_bits(a: &u64, b: &u64) -> bool {
+        a == b
     }
 
     fn local_of(transform: &u64) -> u64 {

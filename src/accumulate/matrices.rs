@@ -5,7 +5,10 @@
 
 use super::space3::{self, misfit, solve_affine};
 use super::sweep::LAST_LANE;
-use super::{Accumulate, Chain, Components, DComponents, Geometry as _, Misfit, Own, Sealed, Shear, components, fits};
+use super::{
+    Accumulate, Chain, Components, DComponents, Geometry as _, Misfit, Own, Sealed, Shear, components, fits,
+    same_numbers,
+};
 use crate::transform::decompose::decompose_linear;
 use crate::transform::precision::{Precision, Widen};
 use crate::transform::rank::is_rank_deficient;
@@ -75,6 +78,27 @@ fn product_double(_: BVec4A, parent: &Rows<f64>, [x, y, z]: &Rows<f64>) -> Rows<
     [row(parent[0]), row(parent[1]), row(parent[2])]
 }
 
+/// `T * R * S`, with the bits of [`Transform::to_affine`]: the same products and sums, but of whole vectors, in the
+/// layout of rows. Elements are computed by diagonals: of the three that lie one below the other to the right, each is
+/// the same expression of x, y and z in turn.
+#[inline]
+fn rows_single(transform: &Transform) -> Rows<f32> {
+    let (q, p, s) = (Vec4::from(transform.rotation), transform.position.extend(0.0), transform.scale.extend(0.0));
+    let twice = q + q;
+    let (squares, products, turns) = (q * twice, q * twice.yzxw(), q.wwww() * twice.zxyw());
+    // The main diagonal, the one above it and the one below it.
+    let a = (Vec4::ONE - (squares.yzxw() + squares.zxyw())) * s;
+    let b = (products - turns) * s.yzxw();
+    let c = ((products + turns) * s).zxyw();
+    let m = Mat4::from_cols(a, b, c, p).transpose();
+    [m.x_axis.to_array(), m.y_axis.zxyw().to_array(), m.z_axis.yzxw().to_array()]
+}
+
+#[inline]
+fn rows_double(transform: &DTransform) -> Rows<f64> {
+    DMatrices::to_rows(&transform.to_affine())
+}
+
 #[inline]
 fn columns_single(&[x, y, z]: &Rows<f32>) -> [Vec3A; 4] {
     let m = Mat4::from_cols_array_2d(&[x, y, z, [0.0; 4]]).transpose();
@@ -90,7 +114,7 @@ fn columns_double(&[x, y, z]: &Rows<f64>) -> [DVec3; 4] {
 macro_rules! matrices3 {
     (
         $Name:ident, $Components:ident, $product:ident, $Float:ident, $Vec3:ident, $Quat:ident, $Transform:ident, $Decomposed:ident,
-        $Affine:ident { $Mat3:ident, $columns:ident }
+        $Affine:ident { $Mat3:ident, $columns:ident, $rows:ident }
     ) => {
         impl Sealed for $Name {}
 
@@ -110,6 +134,11 @@ macro_rules! matrices3 {
             const WIDE_IDENTITY: DAffine3 = DAffine3::IDENTITY;
             const ASSOCIATIVE: bool = true;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                $Float::is_plain(transform)
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 $Float::admit_transform(transform)
             }
@@ -118,9 +147,13 @@ macro_rules! matrices3 {
                 local.iter().flatten().all(|element| element.is_finite())
             }
 
+            fn same_bits(a: &Rows<$Float>, b: &Rows<$Float>) -> bool {
+                same_numbers!(a.as_flattened(), b.as_flattened())
+            }
+
             #[inline]
             fn local_of(transform: &$Transform) -> Rows<$Float> {
-                Self::to_rows(&transform.to_affine())
+                $rows(transform)
             }
 
             fn root(local: &Rows<$Float>) -> Rows<$Float> {
@@ -276,7 +309,7 @@ matrices3!(
     Quat,
     Transform,
     Decomposed,
-    Affine3A { Mat3A, columns_single }
+    Affine3A { Mat3A, columns_single, rows_single }
 );
 matrices3!(
     DMatrices,
@@ -287,7 +320,7 @@ matrices3!(
     DQuat,
     DTransform,
     DDecomposed,
-    DAffine3 { DMat3, columns_double }
+    DAffine3 { DMat3, columns_double, rows_double }
 );
 
 /// The law of a solution: [`Precision::LAW`], element by element.

@@ -64,12 +64,21 @@ macro_rules! matrices2 {
             const WIDE_IDENTITY: DAffine2 = DAffine2::IDENTITY;
             const ASSOCIATIVE: bool = true;
 
+            #[inline(always)]
+            fn is_plain(transform: &$Transform) -> bool {
+                transform.is_finite()
+            }
+
             fn admit<E: From<NonFinite> + From<NotRotation>>(transform: &mut $Transform) -> Result<(), E> {
                 if transform.is_finite() { Ok(()) } else { Err(NonFinite.into()) }
             }
 
             fn is_finite(local: &Rows2<$f>) -> bool {
                 local.iter().flatten().all(|element| element.is_finite())
+            }
+
+            fn same_bits(a: &Rows2<$f>, b: &Rows2<$f>) -> bool {
+                super::same_numbers!(a.as_flattened(), b.as_flattened())
             }
 
             #[inline]

@@ -282,7 +282,7 @@ impl<P: Precision> Shared for Space3<P> {
     const FORWARD: i8 = -3;
 
     fn check_vector(v: P::Vector) -> Result<P::Vector, NonFinite> {
-        if v.widen().is_finite() { Ok(v) } else { Err(NonFinite) }
+        if P::is_finite(v) { Ok(v) } else { Err(NonFinite) }
     }
 
     fn check_up(up: P::Vector) -> Result<P::Vector, NonFinite> {

@@ -81,6 +81,30 @@ proptest! {
     }
 }
 
+proptest! {
+    /// The same products and sums in another layout: signed zeros, and what is tiny or huge, included.
+    #[test]
+    fn rows_have_the_bits_of_the_matrix(
+        position in prop::array::uniform3(any_number()), scale in prop::array::uniform3(any_number()),
+        axes in prop::array::uniform4(any_number()), exact in 0..8usize,
+    ) {
+        let rotation = Quat::from_array(axes.map(|x| x.clamp(-1.0, 1.0)));
+        let rotation = match exact {
+            0..4 => Quat::from_array([0, 1, 2, 3].map(|axis| if axis == exact { -1.0 } else { 0.0 })),
+            _ if rotation.length_squared() > 1e-6 => rotation.normalize(),
+            _ => Quat::from_xyzw(-0.0, 0.6, -0.0, 0.8),
+        };
+        let t = Transform::new(position.into(), rotation, scale.into());
+        let bits = |rows: [[f32; 4]; 3]| rows.map(|row| row.map(f32::to_bits));
+        prop_assert_eq!(bits(Matrices::local_of(&t)), bits(Matrices::to_rows(&t.to_affine())), "{:?}", t);
+    }
+}
+
+fn any_number() -> impl Strategy<Value = f32> {
+    let special = [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, 1e-45, -1e-40, 1e-20, 1e30, -1e38];
+    prop_oneof![-2.0f32..2.0, prop::sample::select(special.to_vec())]
+}
+
 #[test]
 fn rows_are_eliminated_in_any_order() {
     let m = [DVec3::new(0.0, 0.0, 3.0), DVec3::new(2.0, 0.0, 1.0), DVec3::new(0.0, 5.0, 7.0)];

@@ -54,9 +54,11 @@ impl Marks {
     pub(crate) fn set(&mut self, row: u32) {
         let (index, bit) = bits::place(row);
         let word = &mut self.words[index];
+        if *word == 0 {
+            self.summary[index / BITS] |= 1 << (index % BITS);
+        }
         self.count += usize::from(*word & bit == 0);
         *word |= bit;
-        self.summary[index / BITS] |= 1 << (index % BITS);
     }
 
     /// Marks a stretch of rows, a word at a time.

@@ -98,7 +98,8 @@ impl<A: Accumulate> Locals<A> {
     }
 
     /// As [`set`](Self::set), of a transform: without a copy on the way.
-    pub(super) fn set_transform(&mut self, slot: u32, row: u32, transform: &A::Transform) {
+    #[inline(always)]
+    fn set_transform(&mut self, slot: u32, row: u32, transform: &A::Transform) {
         self.transforms[slot as usize] = *transform;
         self.is_matrix[slot as usize] = false;
         self.rows[row as usize] = A::local_of(transform);
@@ -140,12 +141,29 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!(h.local(id)?, Transform::from_position(Vec3::X));
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn set_local(&mut self, id: NodeId, mut local: A::Transform) -> Result<(), LocalError> {
+    #[inline(always)]
+    pub fn set_local(&mut self, id: NodeId, local: A::Transform) -> Result<(), LocalError> {
         let (slot, row) = self.at(id)?;
+        if A::is_plain(&local) {
+            self.put(slot, row, &local);
+            return Ok(());
+        }
+        self.admit_and_put(slot, row, local)
+    }
+
+    #[cold]
+    fn admit_and_put(&mut self, slot: u32, row: u32, mut local: A::Transform) -> Result<(), LocalError> {
         A::admit::<LocalError>(&mut local)?;
-        self.locals.set_transform(slot, row, &local);
-        self.touch(slot, row);
+        self.put(slot, row, &local);
         Ok(())
+    }
+
+    /// Inlined, so that a transform made in pieces goes from registers to where it stays: read back whole from where
+    /// it was put together, it would be waited for longer than all the rest takes.
+    #[inline(always)]
+    fn put(&mut self, slot: u32, row: u32, local: &A::Transform) {
+        self.locals.set_transform(slot, row, local);
+        self.touch(slot, row);
     }
 
     /// Replaces the whole local values of many nodes, as an animation system does: all or none.
@@ -169,6 +187,20 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), LocalError> {
+        // All of them are looked at before the one question that a loop would have to wait for.
+        let is_plain = |(id, local): &(NodeId, A::Transform)| self.topology.contains(*id) & A::is_plain(local);
+        if !locals.iter().fold(true, |all, each| all & is_plain(each)) {
+            return self.admit_and_set_locals(locals);
+        }
+        for (id, local) in locals {
+            self.put(id.slot(), self.order.row(id.slot()), local);
+        }
+        Ok(())
+    }
+
+    /// Something is refused or has to be normalised.
+    #[cold]
+    fn admit_and_set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), LocalError> {
         for (id, local) in locals {
             self.topology.slot(*id)?;
             A::admit::<LocalError>(&mut { *local })?;
@@ -349,7 +381,17 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// Finite factors can have a product that is not.
+    #[inline(always)]
     fn set_own_if_finite(&mut self, slot: u32, own: &Own<A>) -> Result<(), LocalError> {
+        if own.matrix.is_none() && A::is_plain(&own.transform) {
+            self.put(slot, self.order.row(slot), &own.transform);
+            return Ok(());
+        }
+        self.write_if_finite(slot, own)
+    }
+
+    #[inline(never)]
+    fn write_if_finite(&mut self, slot: u32, own: &Own<A>) -> Result<(), LocalError> {
         let local = own.local();
         if !A::is_finite(&local) {
             return Err(NonFinite.into());

@@ -2,7 +2,6 @@
 
 use super::bits;
 use super::changes::{Changes, Version};
-use super::check::same;
 use super::dirty::Marks;
 use super::order::Permutation;
 use super::{HierarchyOf, Worlds};
@@ -113,7 +112,7 @@ impl<A: Accumulate> Previous<A> {
         }
         for (row, &stale) in stale.iter().enumerate() {
             assert!(stale || !column.fresh.get(row as u32), "row {row} is clean and has no past");
-            let rests = same(&column.rows[row], &worlds[row]);
+            let rests = A::same_bits(&column.rows[row], &worlds[row]);
             assert!(stale || computed[row] || rests, "previous world of row {row}, which rests");
         }
     }

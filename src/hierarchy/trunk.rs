@@ -29,11 +29,13 @@ impl Places {
         count
     }
 
+    #[inline]
     fn contains(&self, row: u32) -> bool {
         bits::contains(&self.words, row)
     }
 
     /// The place of a row of the set; of another: that of the next one of the set.
+    #[inline]
     fn of(&self, row: u32) -> usize {
         let (index, bit) = bits::place(row);
         match self.words.get(index) {
@@ -42,6 +44,7 @@ impl Places {
         }
     }
 
+    #[inline]
     fn last(&self) -> usize {
         let last = self.words.last().map_or(0, |word| word.count_ones());
         self.before.last().map_or(0, |before| before + last) as usize
@@ -128,7 +131,7 @@ impl<A: Accumulate> Trunk<A> {
     }
 
     /// A node has another transform, and is where it was.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn set(&mut self, row: u32, transform: &A::Transform) {
         if self.rows.contains(row) {
             self.transforms[self.rows.of(row)] = *transform;
