@@ -151,7 +151,7 @@ mod tests {
         }
         for lanes in [[0..0, 0..ROWS], [0..ROWS / 2, ROWS / 2..ROWS]] {
             let mut got = alloc::vec![A::HOLE; ROWS];
-            A::sweep(parents, &locals, &mut got, lanes);
+            A::sweep(parents, &locals, &mut got, lanes, &[]);
             assert_same(&got, &want, "sweep");
         }
 
