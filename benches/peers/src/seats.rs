@@ -51,7 +51,7 @@ fn failed(name: &str, error: &io::Error) -> String {
 /// Posetree first.
 pub fn seats(workload: &Workload, arguments: &Arguments) -> Result<Vec<Seat>, String> {
     let here = std::env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
-    let has_more_threads = cfg!(feature = "bevy_parallel") && available_parallelism() > 1;
+    let has_more_threads = cfg!(feature = "bevy_parallel") && available_parallelism() > 1 && !workload.is_long();
     let mut seats = Vec::new();
     let ways = [Kind::Posetree].into_iter().chain(Kind::WAYS);
     let kinds: Vec<Kind> = if arguments.ways { ways.collect() } else { Kind::ALL.into() };

@@ -120,6 +120,11 @@ impl Workload {
         !self.name.ends_with("1m") && !self.name.ends_with("100k")
     }
 
+    /// Whether a peer takes minutes. Bevy has no second one then, with all threads: nodes are added by one.
+    pub fn is_long(&self) -> bool {
+        matches!(self.action, Action::Build | Action::BuildChildrenFirst) && self.name.ends_with("1m")
+    }
+
     /// Whether it is one of the nine shapes of Bevy's stress test.
     pub fn is_shape(&self) -> bool {
         WORKLOADS[..SHAPES].iter().any(|shape| shape.name == self.name)
