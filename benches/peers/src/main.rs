@@ -44,6 +44,7 @@ use agreement::TOLERANCE;
 use arguments::{Arguments, USAGE};
 use peers::{Kind, Threads, init_pool};
 use report::{Figures, Outcome, Times};
+use seats::Seat;
 use session::{Order, Session};
 use std::process::ExitCode;
 use workloads::{Action, Scene, WORKLOADS, Workload, affected};
@@ -87,10 +88,13 @@ fn run(workload: &'static Workload, arguments: &Arguments) -> Result<Outcome, St
             turns.extend(seat.turn(Order { frames, milliseconds })?);
         }
     }
-    for seat in &mut seats {
-        if arguments.spoil.as_ref() == Some(&seat.name()) {
-            seat.spoil();
+    if let Some(name) = &arguments.spoil {
+        let seat = seats.iter_mut().find(|seat| seat.name() == *name);
+        if !seat.is_some_and(Seat::spoil) {
+            return Err(format!("there is no {name} here whose worlds are checked"));
         }
+    }
+    for seat in &mut seats {
         if seat.worst_error()?.is_some_and(|error| error > TOLERANCE) {
             return Err(format!("{}: the worlds of {} are wrong", workload.name, seat.name()));
         }
@@ -144,7 +148,7 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
         print!("{}", outcome.markdown());
         outcomes.push(outcome);
     }
-    print!("\n{}", if arguments.ways { summary::ways(&outcomes) } else { summary::summary(&outcomes) });
+    print!("{}", if arguments.ways { summary::ways(&outcomes) } else { summary::summary(&outcomes) });
     match &arguments.csv {
         Some(file) => std::fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display())),
         None => Ok(()),

@@ -37,9 +37,11 @@ impl Seat {
         }
     }
 
-    pub fn spoil(&mut self) {
-        if let Self::Here(_, Some(session)) = self {
-            session.is_spoiled = true;
+    /// False where that would not show.
+    pub fn spoil(&mut self) -> bool {
+        match self {
+            Self::Here(_, Some(session)) => session.spoil(),
+            _ => false,
         }
     }
 }

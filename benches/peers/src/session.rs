@@ -54,7 +54,7 @@ pub struct Session {
     /// The worst of the reads before updates.
     read_error: f64,
     /// Whether a world is to be told wrongly.
-    pub is_spoiled: bool,
+    is_spoiled: bool,
 }
 
 impl Session {
@@ -288,6 +288,12 @@ impl Session {
             self.read_error = self.read_error.max(position_error(*position, reference));
         }
         Frame { set: 0.0, update, edit }
+    }
+
+    /// Tells one world wrongly from now on. False where worlds are not checked.
+    pub fn spoil(&mut self) -> bool {
+        self.is_spoiled = true;
+        self.peer.is_exact()
     }
 
     /// How far the peer's worlds are from float64, in the relative measure of [`agreement`]. `None` for a

@@ -14,7 +14,7 @@ fn is_bevy_on_all_threads(name: &str) -> bool {
     name.starts_with("bevy_mt")
 }
 
-/// Whether two loops are the same: both set values alike.
+/// One of the two that are told what is affected. They set values in the same way.
 fn is_loop(name: &str) -> bool {
     name == "floor" || name == "bare_product"
 }
@@ -42,22 +42,31 @@ fn over_plain_set(outcome: &Outcome) -> Option<f64> {
     plain.and_then(|time| ratio(outcome.posetree().set, time))
 }
 
+const ABOUT_MOVES: &str = "
+A figure is the other's time over posetree's: below 1 the other is faster. From `posetree / floor` on it is posetree's
+over that of loops that are told what is affected. But for noise, and the feature `simd`, which the loops are without,
+nothing can be faster than the longer of floor and bare product. `plain set` is a loop that writes the same: positions,
+or whole values. Empty where nothing moves, and where both take less than half a microsecond.
+
+";
+
+const ABOUT_EDITS: &str = "
+Edits with the update that follows: again the other's time over posetree's. Of `children_first` it is the first update
+after loading, of `lazy_read` a set and a read. Where there is a count of re-sorts, which are posetree's, figures are
+means of all frames, those with a re-sort included; peers that take long do fewer frames. The longest are posetree's,
+over an update of the same tree with everything dirty.
+
+";
+
 pub fn summary(outcomes: &[Outcome]) -> String {
     let (edits, moves): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|outcome| outcome.edits > 0);
     let mut out = String::new();
     if !moves.is_empty() {
-        out += "A figure is the other's time over posetree's: below 1 the other is faster. From `posetree / floor` \
-                on it is\nposetree's time over that of loops that are told what is affected; one update cannot \
-                take less than the longer\nof those two. `plain set` sets the same, positions or whole values. \
-                Empty: nothing moves, or both take less than\nhalf a microsecond.\n\n";
+        out += ABOUT_MOVES;
         out += &of_moves(&moves);
     }
     if !edits.is_empty() {
-        out += "\nEdits, with their updates but for `children_first` (the first update after loading) and \
-                `lazy_read` (a set and a\nread): the other's time over posetree's. A peer whose turn has taken too \
-                long does fewer frames than posetree; where\nsomething is repaired in some later frame, posetree's \
-                re-sorts are counted, and in all figures but the longest they are\nspread over the frames. The \
-                longest are posetree's, over an update of the same tree with everything dirty.\n\n";
+        out += ABOUT_EDITS;
         out += &of_edits(&edits);
     }
     out
@@ -120,7 +129,7 @@ fn table(columns: &[Column], outcomes: &[&Outcome]) -> String {
 /// Set and update, in ns per node that is set or affected, for each way to keep local values.
 pub fn ways(outcomes: &[Outcome]) -> String {
     let names = outcomes.first().map_or(Vec::new(), |o| o.figures.iter().map(|figures| &figures.name[..]).collect());
-    let mut out = format!("| workload | dirty | affected | {} |\n|---|--:|--:|", names.join(" | "));
+    let mut out = format!("\n| workload | dirty | affected | {} |\n|---|--:|--:|", names.join(" | "));
     out += &"--:|".repeat(names.len());
     let moving: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.affected != Some(0)).collect();
     let mut logs = vec![0.0; names.len()];

@@ -56,5 +56,6 @@ fn help_is_no_error() {
 fn what_is_not_known_is_an_error() {
     assert_fails(&["--fast"], "unknown argument --fast");
     assert_fails(&["--csv"], "--csv needs a value");
+    assert_fails(&["--quick", "--only", "chain", "--spoil", "floor"], "there is no floor here");
     assert_fails(&["--only", "no_tree"], "no workload no_tree; there are large_tree, ");
 }
