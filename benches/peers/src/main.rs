@@ -58,8 +58,8 @@ fn frames(action: Action, nodes: usize, quick: bool) -> usize {
         Action::Move => (400_000 / nodes).clamp(2, 100),
         Action::MoveBatch(_) => 16,
         Action::SetWhole | Action::SetBulk => (200_000 / nodes).clamp(2, 20),
-        // These are not less in a quick run: a re-sort is due after as many edits. It is when one node in 16 has
-        // got another parent.
+        // These are not less in a quick run: a re-sort is due after as many edits, when a few nodes in a hundred
+        // have got another parent. In all turns it is 18 in a hundred.
         Action::Reparent(count) => return nodes / 50 / count + 1,
         Action::Churn => return 200,
         // When holes outnumber nodes: after 100 frames.

@@ -29,10 +29,12 @@ enum Strategy {
     Chained { gap: usize },
     /// By a list of rows.
     Rows,
+    /// By a list in which two halves take turns: while a row waits for its parent, the other half goes on.
+    Halves,
 }
 
 impl Strategy {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Stretches { gap: 0 },
         Self::Stretches { gap: 4 },
         Self::Stretches { gap: 32 },
@@ -42,6 +44,7 @@ impl Strategy {
         Self::Chained { gap: 32 },
         Self::Chained { gap: usize::MAX },
         Self::Rows,
+        Self::Halves,
     ];
 }
 
@@ -54,13 +57,32 @@ enum Plan {
 
 impl Plan {
     /// Of stretches in ascending order.
-    fn new(strategy: Strategy, stretches: &[Range<usize>]) -> Self {
+    fn new(strategy: Strategy, stretches: &[Range<usize>], parents: &[u32]) -> Self {
+        let rows = || merged(stretches, 0).into_iter().flatten().map(|row| row as u32).collect();
         match strategy {
             Strategy::Stretches { gap } => Self::Stretches(merged(stretches, gap)),
             Strategy::Chained { gap } => Self::Chained(merged(stretches, gap)),
-            Strategy::Rows => Self::Rows(merged(stretches, 0).into_iter().flatten().map(|row| row as u32).collect()),
+            Strategy::Rows => Self::Rows(rows()),
+            Strategy::Halves => Self::Rows(in_turns(rows(), parents)),
         }
     }
+}
+
+/// Rows of the first and of the second half in turns, parents first.
+fn in_turns(rows: Vec<u32>, parents: &[u32]) -> Vec<u32> {
+    let (first, second) = rows.split_at(rows.len() / 2);
+    let parent = |row: u32| Some(parents[row as usize]).filter(|&parent| parent != NONE);
+    // In pre-order, what is above any row of the second half, and not in it, is above its first row.
+    let middle = second.first().and_then(|&middle| parent(middle));
+    let mut order: Vec<u32> = core::iter::successors(middle, |&row| parent(row)).collect();
+    order.retain(|row| first.binary_search(row).is_ok());
+    order.reverse();
+    let rest: Vec<u32> = first.iter().copied().filter(|row| order.binary_search(row).is_err()).collect();
+    for (index, &row) in second.iter().enumerate() {
+        order.extend(rest.get(index));
+        order.push(row);
+    }
+    order
 }
 
 fn merged(stretches: &[Range<usize>], gap: usize) -> Vec<Range<usize>> {
@@ -84,38 +106,40 @@ struct Columns {
 impl Columns {
     #[inline(never)]
     fn multiply(&mut self, plan: &Plan) {
+        // If the compiler knows the mask, it makes two shuffles of what is one `and` otherwise.
+        let last = black_box(BVec4A::new(false, false, false, true));
         match plan {
-            Plan::Stretches(stretches) => stretches.iter().cloned().for_each(|rows| self.multiply_stretch(rows)),
-            Plan::Chained(stretches) => stretches.iter().cloned().for_each(|rows| self.multiply_chained(rows)),
+            Plan::Stretches(stretches) => stretches.iter().cloned().for_each(|rows| self.multiply_stretch(last, rows)),
+            Plan::Chained(stretches) => stretches.iter().cloned().for_each(|rows| self.multiply_chained(last, rows)),
             Plan::Rows(rows) => {
                 for &row in rows {
                     let row = row as usize;
-                    self.worlds[row] = below(&self.worlds, self.parents[row], &self.locals[row]);
+                    self.worlds[row] = below(last, &self.worlds, self.parents[row], &self.locals[row]);
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn multiply_stretch(&mut self, rows: Range<usize>) {
+    fn multiply_stretch(&mut self, last: BVec4A, rows: Range<usize>) {
         let inputs = rows.clone().zip(&self.parents[rows.clone()]).zip(&self.locals[rows]);
         for ((row, &parent), local) in inputs {
-            self.worlds[row] = below(&self.worlds, parent, local);
+            self.worlds[row] = below(last, &self.worlds, parent, local);
         }
     }
 
     #[inline(always)]
-    fn multiply_chained(&mut self, rows: Range<usize>) {
+    fn multiply_chained(&mut self, last: BVec4A, rows: Range<usize>) {
         let inputs = rows.clone().zip(&self.parents[rows.clone()]).zip(&self.locals[rows]);
-        let (mut last, mut last_row) = ([[0.0; 4]; 3], NONE);
+        let (mut world, mut world_row) = ([[0.0; 4]; 3], NONE);
         for ((row, &parent), local) in inputs {
-            last = if parent == last_row && parent != NONE {
-                product(&last, local)
+            world = if parent == world_row && parent != NONE {
+                product(last, &world, local)
             } else {
-                below(&self.worlds, parent, local)
+                below(last, &self.worlds, parent, local)
             };
-            last_row = row as u32;
-            self.worlds[row] = last;
+            world_row = row as u32;
+            self.worlds[row] = world;
         }
     }
 
@@ -146,17 +170,16 @@ impl Columns {
 }
 
 #[inline(always)]
-fn below(worlds: &[Rows], parent: u32, local: &Rows) -> Rows {
+fn below(last: BVec4A, worlds: &[Rows], parent: u32, local: &Rows) -> Rows {
     match worlds.get(parent as usize) {
-        Some(parent) => product(parent, local),
+        Some(parent) => product(last, parent, local),
         None => *local,
     }
 }
 
 #[inline(always)]
-fn product(parent: &Rows, local: &Rows) -> Rows {
+fn product(last: BVec4A, parent: &Rows, local: &Rows) -> Rows {
     let [x, y, z] = local.map(Vec4::from_array);
-    let last = BVec4A::new(false, false, false, true);
     parent.map(|row| {
         let p = Vec4::from_array(row);
         ((x * p.xxxx() + y * p.yyyy()) + (z * p.zzzz() + Vec4::select(last, p, Vec4::ZERO))).to_array()
@@ -202,7 +225,7 @@ impl Arrays {
             active: scene.movers.iter().map(|&node| rows[node as usize]).collect(),
             rows,
             strategy: None,
-            plan: Plan::new(Strategy::ALL[0], core::slice::from_ref(&(0..order.len()))),
+            plan: Plan::Rows((0..order.len() as u32).collect()),
         }
     }
 
@@ -222,7 +245,7 @@ impl Arrays {
     fn fastest(&mut self, stretches: &[Range<usize>]) -> Strategy {
         let mut best = (Duration::MAX, Strategy::ALL[0]);
         for strategy in Strategy::ALL {
-            self.plan = Plan::new(strategy, stretches);
+            self.plan = Plan::new(strategy, stretches, &self.columns.parents);
             for _ in 0..5 {
                 let start = Instant::now();
                 self.run();
@@ -258,7 +281,7 @@ impl Peer for Arrays {
             None => self.fastest(&stretches),
         };
         self.strategy = Some(strategy);
-        self.plan = Plan::new(strategy, &stretches);
+        self.plan = Plan::new(strategy, &stretches, &self.columns.parents);
     }
 
     /// The plain loop that writes positions.
