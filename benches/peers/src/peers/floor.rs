@@ -29,7 +29,8 @@ enum Strategy {
     Chained { gap: usize },
     /// By a list of rows.
     Rows,
-    /// By a list in which two halves take turns: while a row waits for its parent, the other half goes on.
+    /// All from the first to the last, in two halves that take turns: while a row waits for its parent, the
+    /// other half goes on.
     Halves,
 }
 
@@ -53,36 +54,43 @@ enum Plan {
     Stretches(Vec<Range<usize>>),
     Chained(Vec<Range<usize>>),
     Rows(Vec<u32>),
+    Halves(Halves),
+}
+
+/// Two stretches of equal length, and what must be right before one can go over both at once.
+struct Halves {
+    above: Vec<u32>,
+    first: Range<usize>,
+    second: Range<usize>,
+    /// A last row, if their number is odd.
+    rest: Range<usize>,
+}
+
+impl Halves {
+    fn new(rows: Range<usize>, parents: &[u32]) -> Self {
+        let (middle, end) = (rows.start + rows.len() / 2, rows.end - rows.len() % 2);
+        // In pre-order, what is above any row of the second half, and not in it, is above its first row.
+        let parent = |&row: &u32| parents.get(row as usize).copied().filter(|&parent| parent != NONE);
+        let mut above: Vec<u32> = core::iter::successors(parent(&(middle as u32)), parent).collect();
+        above.retain(|&row| row as usize >= rows.start);
+        above.reverse();
+        Self { above, first: rows.start..middle, second: middle..end, rest: end..rows.end }
+    }
 }
 
 impl Plan {
     /// Of stretches in ascending order.
     fn new(strategy: Strategy, stretches: &[Range<usize>], parents: &[u32]) -> Self {
-        let rows = || merged(stretches, 0).into_iter().flatten().map(|row| row as u32).collect();
         match strategy {
             Strategy::Stretches { gap } => Self::Stretches(merged(stretches, gap)),
             Strategy::Chained { gap } => Self::Chained(merged(stretches, gap)),
-            Strategy::Rows => Self::Rows(rows()),
-            Strategy::Halves => Self::Rows(in_turns(rows(), parents)),
+            Strategy::Rows => Self::Rows(merged(stretches, 0).into_iter().flatten().map(|row| row as u32).collect()),
+            Strategy::Halves => {
+                let whole = merged(stretches, usize::MAX).pop().unwrap_or(0..0);
+                Self::Halves(Halves::new(whole, parents))
+            }
         }
     }
-}
-
-/// Rows of the first and of the second half in turns, parents first.
-fn in_turns(rows: Vec<u32>, parents: &[u32]) -> Vec<u32> {
-    let (first, second) = rows.split_at(rows.len() / 2);
-    let parent = |row: u32| Some(parents[row as usize]).filter(|&parent| parent != NONE);
-    // In pre-order, what is above any row of the second half, and not in it, is above its first row.
-    let middle = second.first().and_then(|&middle| parent(middle));
-    let mut order: Vec<u32> = core::iter::successors(middle, |&row| parent(row)).collect();
-    order.retain(|row| first.binary_search(row).is_ok());
-    order.reverse();
-    let rest: Vec<u32> = first.iter().copied().filter(|row| order.binary_search(row).is_err()).collect();
-    for (index, &row) in second.iter().enumerate() {
-        order.extend(rest.get(index));
-        order.push(row);
-    }
-    order
 }
 
 fn merged(stretches: &[Range<usize>], gap: usize) -> Vec<Range<usize>> {
@@ -111,12 +119,30 @@ impl Columns {
         match plan {
             Plan::Stretches(stretches) => stretches.iter().cloned().for_each(|rows| self.multiply_stretch(last, rows)),
             Plan::Chained(stretches) => stretches.iter().cloned().for_each(|rows| self.multiply_chained(last, rows)),
-            Plan::Rows(rows) => {
-                for &row in rows {
-                    let row = row as usize;
-                    self.worlds[row] = below(last, &self.worlds, self.parents[row], &self.locals[row]);
-                }
+            Plan::Rows(rows) => self.multiply_rows(last, rows),
+            Plan::Halves(halves) => {
+                self.multiply_rows(last, &halves.above);
+                self.multiply_halves(last, halves);
+                self.multiply_stretch(last, halves.rest.clone());
             }
+        }
+    }
+
+    #[inline(always)]
+    fn multiply_rows(&mut self, last: BVec4A, rows: &[u32]) {
+        for &row in rows {
+            let row = row as usize;
+            self.worlds[row] = below(last, &self.worlds, self.parents[row], &self.locals[row]);
+        }
+    }
+
+    #[inline(always)]
+    fn multiply_halves(&mut self, last: BVec4A, Halves { first, second, .. }: &Halves) {
+        let inputs =
+            |rows: &Range<usize>| rows.clone().zip(&self.parents[rows.clone()]).zip(&self.locals[rows.clone()]);
+        for (((a, &a_parent), a_local), ((b, &b_parent), b_local)) in inputs(first).zip(inputs(second)) {
+            self.worlds[a] = below(last, &self.worlds, a_parent, a_local);
+            self.worlds[b] = below(last, &self.worlds, b_parent, b_local);
         }
     }
 
@@ -150,13 +176,7 @@ impl Columns {
         let mut read = 0;
         match plan {
             Plan::Stretches(stretches) | Plan::Chained(stretches) => {
-                for rows in stretches {
-                    let inputs = self.locals[rows.clone()].iter().zip(&self.parents[rows.clone()]);
-                    for (world, (local, parent)) in self.worlds[rows.clone()].iter_mut().zip(inputs) {
-                        read ^= parent;
-                        *world = *local;
-                    }
-                }
+                stretches.iter().cloned().for_each(|rows| read ^= self.copy(rows));
             }
             Plan::Rows(rows) => {
                 for &row in rows {
@@ -164,8 +184,20 @@ impl Columns {
                     self.worlds[row as usize] = self.locals[row as usize];
                 }
             }
+            Plan::Halves(halves) => read = self.copy(halves.first.start..halves.rest.end),
         }
         black_box(read);
+    }
+
+    #[inline(always)]
+    fn copy(&mut self, rows: Range<usize>) -> u32 {
+        let mut read = 0;
+        let inputs = self.locals[rows.clone()].iter().zip(&self.parents[rows.clone()]);
+        for (world, (local, parent)) in self.worlds[rows].iter_mut().zip(inputs) {
+            read ^= parent;
+            *world = *local;
+        }
+        read
     }
 }
 
