@@ -1,27 +1,25 @@
-//! Measures posetree against other transform hierarchies and prints a Markdown table.
+//! Measures posetree against other transform hierarchies and prints Markdown tables. `--help` tells the options.
 //!
-//! ```text
-//! cargo run --release --manifest-path benches/peers/Cargo.toml -- [--quick] [--csv FILE]
-//!     [--only WORKLOAD[,WORKLOAD]] [--serial-bevy PROGRAM] [--ways]
-//! ```
+//! On each workload all peers are built, then take turns, A B C A B C …, nine times. A figure is the median of
+//! turns, each the mean of its frames but for a first one that is not counted. Where edits leave something
+//! behind to be repaired in some later frame (posetree re-sorts its rows now and then), it is the mean of all
+//! frames; those are so many that posetree re-sorts twice at least, if ever. Other peers do as many, or what
+//! their turn has time for: none of them puts anything off.
 //!
-//! On each workload all peers are built, then take turns, A B C A B C …, at least nine times; figures are
-//! medians of turns, whose first frame is not counted. Each peer's worlds are compared with float64 in the
-//! end; if one is off by more than 1e-4 of its matrix's largest element, the program exits with 1.
+//! In the end every world of every peer is compared with float64. If one is off by more than 1e-4, see
+//! `agreement` of what, the program exits with 1.
 //!
-//! - `set` writes the local values of the nodes that move, `update` makes the worlds right, `edit` changes
-//!   the tree. The time of an edit includes the update that follows; not so for `lazy_read`, whose edit is a
-//!   set and a read, and for `children_first`, whose edit is the first update after loading.
+//! - `set` writes the local values of the nodes that move: positions, in `set_whole` and `set_bulk` whole
+//!   values. `update` makes the worlds right, `edit` changes the tree. The time of an edit includes the update
+//!   that follows; not so for `lazy_read`, whose edit is a set and a read, and for `children_first`, whose edit
+//!   is the first update after loading.
 //! - A ratio is a peer's time over posetree's; `total` is set, edit and update.
 //! - `bevy_1t` has a task pool of one thread, beside the thread that waits for it; `bevy_mt` one of all
 //!   cores, in a child process that takes its turns too. `_static` is with Bevy's static scene
-//!   optimisation. Bevy compiled without its `multi_threaded` feature has other, serial systems. To have
-//!   them in the table too, build this program a second time, with `--no-default-features` and another
-//!   `--target-dir`, and name the result with `--serial-bevy`.
+//!   optimisation. Bevy compiled without its `multi_threaded` feature has other, serial systems: see
+//!   `--serial-bevy`.
 //! - `floor` streams the bytes that an update of the affected nodes must read and write; `bare_product`
-//!   multiplies them. Both are told which nodes those are. Their set is the plain loop that converts and
-//!   writes.
-//!
+//!   multiplies them. Both are told which nodes those are. Their set is the plain loop that writes the same.
 //! - `--ways` compares ways to keep local values instead of peers, on the workloads that only move nodes: as
 //!   matrices made when a value is set (what posetree does), made at the next update, or not at all; with
 //!   positions and with whole values set.
@@ -29,181 +27,105 @@
 //! Fyrox is missing: its scene graph comes only with the whole engine, which needs the headers of a sound
 //! library of the system (ALSA) to build at all, and it cannot be had without.
 
+mod agreement;
+mod arguments;
+mod machine;
 mod peers;
 mod random;
 mod remote;
 mod report;
+mod seats;
 mod session;
 mod shapes;
+mod summary;
 mod workloads;
 
-use bevy_tasks::available_parallelism;
+use agreement::TOLERANCE;
+use arguments::{Arguments, USAGE};
 use peers::{Kind, Threads, init_pool};
-use remote::Remote;
-use report::{Figures, Medians, Outcome};
-use session::{Session, Turn};
-use std::path::PathBuf;
+use report::{Figures, Outcome, Times};
+use seats::Seat;
+use session::{Order, Session};
 use std::process::ExitCode;
-use workloads::{Action, WORKLOADS, Workload, affected};
+use workloads::{Action, Scene, WORKLOADS, Workload, affected};
 
-const TOLERANCE: f64 = 1e-4;
 const ROUNDS: usize = 9;
 
-#[derive(Default)]
-struct Arguments {
-    quick: bool,
-    csv: Option<PathBuf>,
-    only: Option<Vec<String>>,
-    serial_bevy: Option<PathBuf>,
-    /// Ways to keep local values instead of peers.
-    ways: bool,
-    /// Of a child process: workload and peer.
-    serve: Option<(String, Kind)>,
-}
-
-impl Arguments {
-    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut parsed = Self::default();
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
-            match &argument[..] {
-                "--quick" => parsed.quick = true,
-                "--ways" => parsed.ways = true,
-                "--csv" => parsed.csv = Some(value()?.into()),
-                "--only" => parsed.only = Some(value()?.split(',').map(str::to_owned).collect()),
-                "--serial-bevy" => parsed.serial_bevy = Some(value()?.into()),
-                "--serve" => {
-                    let workload = value()?;
-                    let kind = if value()? == "static" { Kind::BevyStatic } else { Kind::Bevy };
-                    parsed.serve = Some((workload, kind));
-                }
-                _ => return Err(format!("unknown argument {argument}")),
-            }
-        }
-        let names = parsed.only.iter().flatten().chain(parsed.serve.as_ref().map(|(name, _)| name));
-        let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.name).collect();
-        match names.into_iter().find(|name| !known.contains(&&name[..])) {
-            Some(name) => Err(format!("no workload {name}; there are {}", known.join(", "))),
-            None => Ok(parsed),
-        }
-    }
-}
-
-/// Who takes turns.
-enum Seat {
-    Here(Kind, Option<Box<Session>>),
-    There(Remote),
-}
-
-impl Seat {
-    fn name(&self) -> String {
-        match self {
-            Self::Here(kind, _) => kind.name(),
-            Self::There(remote) => remote.name.clone(),
-        }
-    }
-
-    fn turn(&mut self, frames: usize) -> Option<Turn> {
-        match self {
-            Self::Here(_, session) => session.as_mut().map(|session| session.turn(frames)),
-            Self::There(remote) => Some(remote.turn(frames)),
-        }
-    }
-
-    fn worst_error(&mut self) -> Option<f64> {
-        match self {
-            Self::Here(_, session) => session.as_mut().and_then(|session| session.worst_error()),
-            Self::There(remote) => Some(remote.worst_error()),
-        }
-    }
-}
-
-fn seats(workload: &Workload, arguments: &Arguments) -> std::io::Result<Vec<Seat>> {
-    let mut seats = Vec::new();
-    let ways = [Kind::Posetree].into_iter().chain(Kind::WAYS);
-    let kinds: Vec<Kind> = if arguments.ways { ways.collect() } else { Kind::ALL.into() };
-    for kind in kinds {
-        let session = Session::new(kind, workload.action, workload.scene(arguments.quick));
-        seats.push(Seat::Here(kind, session.map(Box::new)));
-        if matches!(kind, Kind::BevyStatic | Kind::Bevy) {
-            let here = std::env::current_exe()?;
-            let has_more_threads = cfg!(feature = "bevy_parallel") && available_parallelism() > 1;
-            let programs = has_more_threads.then_some(&here).into_iter().chain(&arguments.serial_bevy);
-            for program in programs {
-                seats.push(Seat::There(Remote::new(program, kind, workload, arguments.quick)?));
-            }
-        }
-    }
-    Ok(seats)
-}
-
-/// Enough frames that the clock's grain does not matter, and that what edits put off until later comes due.
+/// Enough frames that the clock's grain does not matter, and that what edits put off until later comes due
+/// twice in [`ROUNDS`] turns.
 fn frames(action: Action, nodes: usize, quick: bool) -> usize {
     let thorough = match action {
         Action::Move => (400_000 / nodes).clamp(2, 100),
-        Action::MoveBatch(_) => 8,
-        Action::Churn => 20,
-        Action::Reparent(1) => (3_000_000 / nodes).clamp(1, 15),
-        Action::Reparent(_) => (1_200_000 / nodes).clamp(2, 6),
-        Action::SpawnDespawn(_) => 23, // 9 rounds of it make 200 frames and some
+        Action::MoveBatch(_) => 16,
+        Action::SetWhole | Action::SetBulk => (200_000 / nodes).clamp(2, 20),
+        // These are not less in a quick run: a re-sort is due after as many edits, when a few nodes in a hundred
+        // have got another parent. In all turns it is 18 in a hundred.
+        Action::Reparent(count) => return nodes / 50 / count + 1,
+        Action::Churn => return 200,
+        // When holes outnumber nodes: after 100 frames.
+        Action::SpawnDespawn(_) => return 28,
         Action::Build | Action::BuildChildrenFirst => 1,
         Action::Read(_) => 3,
     };
     if quick { (thorough / 8).max(1) } else { thorough }
 }
 
+/// How long the turn of a peer may take, where it puts nothing off and some frames are as good as many.
+const fn milliseconds(quick: bool) -> u64 {
+    if quick { 20 } else { 250 }
+}
+
 fn run(workload: &'static Workload, arguments: &Arguments) -> Result<Outcome, String> {
-    let mut seats = seats(workload, arguments).map_err(|error| format!("no child process: {error}"))?;
-    let mut scene = workload.scene(arguments.quick);
-    let nodes = scene.parents.len();
-    let frames = frames(workload.action, nodes, arguments.quick);
+    let action = workload.action;
+    let mut seats = seats::seats(workload, arguments)?;
+    let scene = workload.scene(arguments.quick);
+    let frames = frames(action, scene.parents.len(), arguments.quick);
     let mut turns = vec![Vec::new(); seats.len()];
     for _ in 0..ROUNDS {
-        for (seat, turns) in seats.iter_mut().zip(&mut turns) {
-            turns.extend(seat.turn(frames));
+        for (index, (seat, turns)) in seats.iter_mut().zip(&mut turns).enumerate() {
+            let is_limited = index > 0 && action.is_amortised();
+            let milliseconds = if is_limited { milliseconds(arguments.quick) } else { u64::MAX };
+            turns.extend(seat.turn(Order { frames, milliseconds })?);
+        }
+    }
+    if let Some(name) = &arguments.spoil {
+        let seat = seats.iter_mut().find(|seat| seat.name() == *name);
+        if !seat.is_some_and(Seat::spoil) {
+            return Err(format!("there is no {name} here whose worlds are checked"));
         }
     }
     for seat in &mut seats {
-        if seat.worst_error().is_some_and(|error| error > TOLERANCE) {
+        if seat.worst_error()?.is_some_and(|error| error > TOLERANCE) {
             return Err(format!("{}: the worlds of {} are wrong", workload.name, seat.name()));
         }
     }
-    let (dirty, edits) = match workload.action {
-        Action::Move => (scene.movers.len(), 0),
-        Action::MoveBatch(count) => (count, 0),
-        Action::Reparent(count) | Action::Read(count) => (count, count),
-        Action::Churn => (scene.movers.len(), scene.movers.len()),
-        Action::SpawnDespawn(count) => (2 * count, 2 * count),
-        Action::Build => (nodes, nodes),
-        Action::BuildChildrenFirst => (1, 1),
-    };
-    let affected = match workload.action {
-        Action::Move => Some(affected(&scene.parents, &scene.movers)),
-        Action::MoveBatch(count) => Some(affected(&scene.parents, &scene.movers[..count])),
-        _ => None,
-    };
     let figures = seats
         .iter()
         .zip(&turns)
-        .map(|(seat, turns)| Figures { name: seat.name(), medians: (!turns.is_empty()).then(|| Medians::of(turns)) });
-    let figures = figures.collect();
-    drop(seats);
-    let all_dirty = (edits > 0).then(|| {
-        scene.children_first = false;
-        scene.movers = (0..nodes as u32).filter(|&node| scene.parents[node as usize] == shapes::NONE).collect();
-        Session::new(Kind::Posetree, Action::Move, scene).map(|mut session| session.turn(5).update)
-    });
+        .map(|(seat, turns)| Figures {
+            name: seat.name(),
+            times: (!turns.is_empty()).then(|| Times::of(turns, action)),
+        })
+        .collect();
+    let (dirty, edits) = action.counts(&scene);
     Ok(Outcome {
         workload: workload.name,
+        action,
         is_shape: workload.is_shape(),
-        nodes,
+        nodes: scene.parents.len(),
         dirty,
-        affected,
+        affected: (edits == 0).then(|| affected(&scene.parents, action.first_movers(&scene.movers))),
         edits,
-        edit_includes_update: workload.action.edit_includes_update(),
         figures,
-        all_dirty: all_dirty.flatten(),
+        all_dirty: if edits > 0 { all_dirty(scene) } else { None },
     })
+}
+
+/// How long an update of posetree takes with all of a scene dirty.
+fn all_dirty(scene: Scene) -> Option<f64> {
+    let scene = Scene { children_first: false, movers: scene.roots().collect(), ..scene };
+    let mut session = Session::new(Kind::Posetree, Action::Move, scene)?;
+    Some(session.turn(Order { frames: 5, milliseconds: u64::MAX }).update)
 }
 
 fn run_all(arguments: &Arguments) -> Result<(), String> {
@@ -215,6 +137,7 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
     };
     let mut csv = String::from(report::CSV_HEAD);
     let mut outcomes = Vec::new();
+    println!("{}\n", machine::description());
     if !arguments.ways {
         println!("Fyrox is left out: it does not build without the system's sound library.\n");
     }
@@ -225,7 +148,7 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
         print!("{}", outcome.markdown());
         outcomes.push(outcome);
     }
-    println!("\n{}", if arguments.ways { report::ways(&outcomes) } else { report::summary(&outcomes) });
+    print!("{}", if arguments.ways { summary::ways(&outcomes) } else { summary::summary(&outcomes) });
     match &arguments.csv {
         Some(file) => std::fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display())),
         None => Ok(()),
@@ -234,6 +157,10 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
 
 fn main() -> ExitCode {
     let result = Arguments::parse(std::env::args().skip(1)).and_then(|arguments| match &arguments.serve {
+        _ if arguments.help => {
+            print!("{USAGE}");
+            Ok(())
+        }
         Some((name, kind)) => {
             let workload = WORKLOADS.iter().find(|workload| workload.name == name).expect("checked by `parse`");
             remote::serve(workload, *kind, arguments.quick).map_err(|error| error.to_string())

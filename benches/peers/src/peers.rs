@@ -37,6 +37,8 @@ pub enum Ability {
     Reparent,
     Spawn,
     Read,
+    /// Not only positions are set.
+    SetWhole,
     /// To be built from nothing as a user would build it.
     Build,
 }
@@ -59,7 +61,26 @@ pub trait Peer {
     /// Moves any nodes, by their handles.
     fn set_some(&mut self, nodes: &[u32], positions: &[Vec3]);
 
+    /// Sets the whole local values of the scene's movers, one by one.
+    fn set_whole(&mut self, _locals: &[Trs]) {
+        unreachable!("not an ability");
+    }
+
+    /// Not timed: takes the values for [`set_bulk`](Self::set_bulk) in the form in which an animation
+    /// system that knows the peer would have them.
+    fn stage(&mut self, _locals: &[Trs]) {}
+
+    /// As [`set_whole`](Self::set_whole), in one call where there is one for that.
+    fn set_bulk(&mut self, locals: &[Trs]) {
+        self.set_whole(locals);
+    }
+
     fn update(&mut self);
+
+    /// Where a node is stored, of a peer that lays its nodes out anew now and then.
+    fn place(&self, _node: u32) -> Option<usize> {
+        None
+    }
 
     /// The world as of the last update.
     fn world(&self, node: u32) -> Rows;
@@ -82,6 +103,14 @@ pub trait Peer {
     /// The world position of a node, right even if no update was made since the last edit.
     fn read(&mut self, _node: u32) -> Vec3 {
         unreachable!("not an ability");
+    }
+
+    /// Moves nodes, and reads another one after each move.
+    fn set_and_read(&mut self, nodes: &[u32], positions: &[Vec3], readers: &[u32], out: &mut Vec<Vec3>) {
+        for (index, &reader) in readers.iter().enumerate() {
+            self.set_some(&nodes[index..][..1], &positions[index..][..1]);
+            out.push(self.read(reader));
+        }
     }
 }
 

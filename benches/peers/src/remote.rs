@@ -5,9 +5,9 @@
 //! a process.
 
 use crate::peers::{Kind, Threads, init_pool};
-use crate::session::{Session, Turn};
+use crate::session::{Order, Session, Turn};
 use crate::workloads::Workload;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -20,7 +20,7 @@ pub struct Remote {
 
 impl Remote {
     /// Starts `program`, a build of this one, and waits until it has built the peer.
-    pub fn new(program: &Path, kind: Kind, workload: &Workload, quick: bool) -> std::io::Result<Self> {
+    pub fn new(program: &Path, kind: Kind, workload: &Workload, quick: bool) -> io::Result<Self> {
         let mut child = Command::new(program)
             .args(["--serve", workload.name, if kind == Kind::BevyStatic { "static" } else { "plain" }])
             .args(quick.then_some("--quick"))
@@ -33,27 +33,38 @@ impl Remote {
         Ok(remote)
     }
 
-    fn answer(&mut self) -> std::io::Result<String> {
+    fn answer(&mut self) -> io::Result<String> {
         let mut line = String::new();
-        self.answers.read_line(&mut line)?;
-        Ok(line.trim().to_owned())
-    }
-
-    fn ask(&mut self, order: &str) -> Vec<f64> {
-        let answer = writeln!(self.orders, "{order}").and_then(|()| self.answer()).expect("the child process lives");
-        answer.split(' ').map(|number| number.parse().expect("the child process answers in numbers")).collect()
-    }
-
-    pub fn turn(&mut self, frames: usize) -> Turn {
-        match self.ask(&frames.to_string())[..] {
-            [set, update, edit, longest] => Turn { set, update, edit, longest },
-            _ => panic!("the child process answers a turn with four numbers"),
+        match self.answers.read_line(&mut line)? {
+            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended")),
+            _ => Ok(line.trim().to_owned()),
         }
     }
 
-    pub fn worst_error(&mut self) -> f64 {
-        self.ask("check")[0]
+    fn ask(&mut self, order: &str) -> io::Result<Vec<f64>> {
+        writeln!(self.orders, "{order}")?;
+        let answer = self.answer()?;
+        let numbers: Result<Vec<f64>, _> = answer.split(' ').map(str::parse).collect();
+        numbers.map_err(|_| unexpected(&answer))
     }
+
+    pub fn turn(&mut self, order: Order) -> io::Result<Turn> {
+        match self.ask(&format!("{} {}", order.frames, order.milliseconds))?[..] {
+            [frames, set, update, edit, longest_update, longest_frame, sorts] => {
+                let (frames, sorts) = (frames as usize, sorts as usize);
+                Ok(Turn { frames, set, update, edit, longest_update, longest_frame, sorts })
+            }
+            ref numbers => Err(unexpected(&format!("{numbers:?}"))),
+        }
+    }
+
+    pub fn worst_error(&mut self) -> io::Result<f64> {
+        Ok(self.ask("check")?[0])
+    }
+}
+
+fn unexpected(answer: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("unexpected answer: {answer}"))
 }
 
 impl Drop for Remote {
@@ -65,17 +76,21 @@ impl Drop for Remote {
 }
 
 /// What the child does: says its peer's name, then answers orders until there are no more.
-pub fn serve(workload: &Workload, kind: Kind, quick: bool) -> std::io::Result<()> {
+pub fn serve(workload: &Workload, kind: Kind, quick: bool) -> io::Result<()> {
     init_pool(Threads::All);
     let mut session = Session::new(kind, workload.action, workload.scene(quick)).expect("Bevy can do everything");
     println!("{}", kind.name());
-    for order in std::io::stdin().lines() {
-        match order?.parse() {
-            Ok(frames) => {
-                let turn = session.turn(frames);
-                println!("{} {} {} {}", turn.set, turn.update, turn.edit, turn.longest);
+    for line in io::stdin().lines() {
+        let line = line?;
+        let order = line.split_once(' ').and_then(|(frames, milliseconds)| {
+            Some(Order { frames: frames.parse().ok()?, milliseconds: milliseconds.parse().ok()? })
+        });
+        match order {
+            Some(order) => {
+                let Turn { frames, set, update, edit, longest_update, longest_frame, sorts } = session.turn(order);
+                println!("{frames} {set} {update} {edit} {longest_update} {longest_frame} {sorts}");
             }
-            Err(_) => println!("{}", session.worst_error().unwrap_or(f64::INFINITY)),
+            None => println!("{}", session.worst_error().unwrap_or(f64::INFINITY)),
         }
     }
     Ok(())

@@ -1,39 +1,57 @@
-//! Figures of a run, and how they are shown.
+//! Figures of a run, and the tables of all of them.
 
 use crate::session::Turn;
+use crate::workloads::Action;
 use std::fmt::Write;
 
 /// One peer on one workload.
 pub struct Figures {
     pub name: String,
     /// None for a peer that cannot do it.
-    pub medians: Option<Medians>,
+    pub times: Option<Times>,
 }
 
 /// Nanoseconds per frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Medians {
+pub struct Times {
     pub set: f64,
     pub update: f64,
+    /// With the update, where an edit is told with it.
     pub edit: f64,
     pub total: f64,
     /// Of all updates.
-    pub longest: f64,
+    pub longest_update: f64,
+    /// The most that edit and update of one frame took together.
+    pub longest_frame: f64,
+    /// How many frames that were, in all turns.
+    pub frames: usize,
+    pub sorts: usize,
 }
 
-impl Medians {
-    pub fn of(turns: &[Turn]) -> Self {
-        let median = |value: fn(&Turn) -> f64| {
+impl Times {
+    /// Means of all frames where edits leave something behind to be repaired in some later frame, which may
+    /// be a turn's only one; else medians of turns.
+    pub fn of(turns: &[Turn], action: Action) -> Self {
+        let frames = turns.iter().map(|turn| turn.frames).sum::<usize>();
+        let average = |value: &dyn Fn(&Turn) -> f64| {
+            if action.is_amortised() {
+                return turns.iter().map(|turn| value(turn) * turn.frames as f64).sum::<f64>() / frames as f64;
+            }
             let mut values: Vec<f64> = turns.iter().map(value).collect();
             values.sort_by(f64::total_cmp);
             values[values.len() / 2]
         };
+        let longest = |value: fn(&Turn) -> f64| turns.iter().map(value).fold(0.0, f64::max);
+        let update_in_edit = if action.edit_includes_update() { 1.0 } else { 0.0 };
         Self {
-            set: median(|turn| turn.set),
-            update: median(|turn| turn.update),
-            edit: median(|turn| turn.edit),
-            total: median(Turn::total),
-            longest: turns.iter().map(|turn| turn.longest).fold(0.0, f64::max),
+            set: average(&|turn| turn.set),
+            update: average(&|turn| turn.update),
+            edit: average(&|turn| turn.edit + update_in_edit * turn.update),
+            total: average(&|turn| turn.set + turn.edit + turn.update),
+            longest_update: longest(|turn| turn.longest_update),
+            longest_frame: longest(|turn| turn.longest_frame),
+            frames,
+            sorts: turns.iter().map(|turn| turn.sorts).sum(),
         }
     }
 }
@@ -41,6 +59,7 @@ impl Medians {
 /// All peers on one workload. The first is posetree.
 pub struct Outcome {
     pub workload: &'static str,
+    pub action: Action,
     pub is_shape: bool,
     pub nodes: usize,
     pub dirty: usize,
@@ -48,69 +67,101 @@ pub struct Outcome {
     pub affected: Option<usize>,
     /// By which an edit's time is divided; 0 where there is no edit.
     pub edits: usize,
-    pub edit_includes_update: bool,
     pub figures: Vec<Figures>,
     /// An update of posetree with everything dirty, where edits make some updates longer than others.
     pub all_dirty: Option<f64>,
 }
 
+/// Nanoseconds below which a time tells more about the clock and the call than about the work.
+const GRAIN: f64 = 500.0;
+
+/// How many times as long the one takes as the other. None where there is nothing to compare.
+pub fn ratio(time: f64, base: f64) -> Option<f64> {
+    (time > 0.0 && base > 0.0 && time.max(base) > GRAIN).then_some(time / base)
+}
+
 impl Outcome {
-    fn posetree(&self) -> Medians {
-        self.figures[0].medians.expect("posetree can do everything")
+    pub fn posetree(&self) -> Times {
+        self.figures[0].times.expect("posetree can do everything")
     }
 
-    /// The fastest of some peers, by update or in total: its name and how many times posetree's time.
-    fn best(&self, is_one: impl Fn(&str) -> bool, value: fn(&Medians) -> f64) -> Option<(&str, f64)> {
-        let peers = self.figures.iter().filter(|figures| is_one(&figures.name));
-        peers
-            .filter_map(|peer| Some((&peer.name[..], value(peer.medians.as_ref()?) / value(&self.posetree()))))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
+    /// A peer's time over posetree's. None where nothing moves: posetree's is no time then.
+    fn ratio(&self, times: &Times, value: fn(&Times) -> f64) -> Option<f64> {
+        if self.affected == Some(0) { None } else { ratio(value(times), value(&self.posetree())) }
     }
 
-    /// The cells that table and CSV share, empty where there is nothing to tell.
-    fn cells(&self, figures: &Figures) -> [String; 5] {
-        let Some(medians) = &figures.medians else { return Default::default() };
-        let base = self.posetree();
-        let edit = medians.edit + if self.edit_includes_update { medians.update } else { 0.0 };
-        let is_set = self.dirty > 0 && medians.set > 0.0;
-        [
-            if is_set { number(medians.set / self.dirty as f64) } else { String::new() },
-            number(medians.update / self.nodes as f64),
-            if self.edits > 0 { number(edit / self.edits as f64) } else { String::new() },
-            number(medians.update / base.update),
-            number(medians.total / base.total),
-        ]
+    /// The times of some peers.
+    pub fn times(&self, is_one: impl Fn(&str) -> bool) -> impl Iterator<Item = &Times> {
+        self.figures.iter().filter(move |figures| is_one(&figures.name)).filter_map(|figures| figures.times.as_ref())
+    }
+
+    /// How many times posetree's time the fastest of some peers takes.
+    pub fn best(&self, is_one: impl Fn(&str) -> bool, value: fn(&Times) -> f64) -> Option<f64> {
+        self.times(is_one).filter_map(|times| self.ratio(times, value)).min_by(f64::total_cmp)
+    }
+
+    /// Empty where there is nothing to tell.
+    fn cells(&self, times: &Times) -> Cells {
+        let per = |time: f64, count: usize| if count > 0 { number(time / count as f64) } else { String::new() };
+        let ratio = |value| number_or_none(self.ratio(times, value));
+        Cells {
+            set: per(times.set, self.dirty),
+            update: per(times.update, self.nodes),
+            edit: per(times.edit, self.edits),
+            update_ratio: ratio(|times| times.update),
+            edit_ratio: if self.edits > 0 { ratio(|times| times.edit) } else { String::new() },
+            total_ratio: ratio(|times| times.total),
+        }
     }
 
     pub fn csv(&self) -> String {
         self.figures.iter().fold(String::new(), |mut out, figures| {
-            let cells = self.cells(figures).join(",");
-            let _ = writeln!(out, "{},{},{},{},{cells}", self.workload, self.nodes, self.dirty, figures.name);
+            let Cells { set, update, edit, update_ratio, total_ratio, .. } =
+                figures.times.as_ref().map(|times| self.cells(times)).unwrap_or_default();
+            let (workload, nodes, dirty, name) = (self.workload, self.nodes, self.dirty, &figures.name);
+            let _ =
+                writeln!(out, "{workload},{nodes},{dirty},{name},{set},{update},{edit},{update_ratio},{total_ratio}");
             out
         })
     }
 
     pub fn markdown(&self) -> String {
+        let affected = self.affected.map_or(String::new(), |affected| affected.to_string());
         self.figures.iter().fold(String::new(), |mut out, figures| {
-            let affected = self.affected.map_or(String::new(), |affected| affected.to_string());
-            let cells = self.cells(figures).join(" | ");
-            let (workload, nodes, dirty) = (self.workload, self.nodes, self.dirty);
-            let _ = writeln!(out, "| {workload} | {nodes} | {dirty} | {affected} | {} | {cells} |", figures.name);
+            let Some(times) = &figures.times else { return out };
+            let Cells { set, update, edit, update_ratio, edit_ratio, total_ratio } = self.cells(times);
+            let (workload, nodes, dirty, name) = (self.workload, self.nodes, self.dirty, &figures.name);
+            let _ = writeln!(
+                out,
+                "| {workload} | {nodes} | {dirty} | {affected} | {name} \
+                 | {set} | {update} | {edit} | {update_ratio} | {edit_ratio} | {total_ratio} |"
+            );
             out
         })
     }
+}
+
+#[derive(Default)]
+struct Cells {
+    set: String,
+    update: String,
+    edit: String,
+    update_ratio: String,
+    edit_ratio: String,
+    total_ratio: String,
 }
 
 pub const CSV_HEAD: &str =
     "workload,nodes,dirty,impl,set_ns_per_dirty,update_ns_per_node,edit_ns_per_op,ratio_update,ratio_total\n";
 
 pub const MARKDOWN_HEAD: &str = "\
-| workload | nodes | dirty | affected | impl | set ns/dirty | update ns/node | edit ns/op | update ratio | total ratio |
-|---|--:|--:|--:|---|--:|--:|--:|--:|--:|
+| workload | nodes | dirty | affected | impl \
+| set ns/dirty | update ns/node | edit ns/op | update ratio | edit ratio | total ratio |
+|---|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|
 ";
 
 /// Three significant digits.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return String::new();
     }
@@ -118,67 +169,38 @@ fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A figure of a workload, where there is one.
-type Column<'a> = &'a dyn Fn(&Outcome) -> Option<f64>;
-
-/// Ratios a workload a line: how many times posetree's time the others take, and the other way round for
-/// the loops that nothing can beat.
-pub fn summary(outcomes: &[Outcome]) -> String {
-    let mut out = String::from(
-        "\
-| workload | best Bevy, one thread: update | total | best Bevy, all threads: update | total | indextree | boxed | flat \
-| posetree / floor | posetree / bare product | set / plain set | longest / all-dirty |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-",
-    );
-    let one_thread = |name: &str| name.starts_with("bevy_1t") || name.starts_with("bevy_serial");
-    let all_threads = |name: &str| name.starts_with("bevy_mt");
-    let columns: [Column; 11] = [
-        &|o| o.best(one_thread, |m| m.update).map(|best| best.1),
-        &|o| o.best(one_thread, |m| m.total).map(|best| best.1),
-        &|o| o.best(all_threads, |m| m.update).map(|best| best.1),
-        &|o| o.best(all_threads, |m| m.total).map(|best| best.1),
-        &|o| o.best(|name| name == "indextree", |m| m.total).map(|best| best.1),
-        &|o| o.best(|name| name == "boxed", |m| m.total).map(|best| best.1),
-        &|o| o.best(|name| name == "flat", |m| m.total).map(|best| best.1),
-        &|o| o.best(|name| name == "floor", |m| m.update).map(|best| 1.0 / best.1),
-        &|o| o.best(|name| name == "bare_product", |m| m.update).map(|best| 1.0 / best.1),
-        &|o| o.best(|name| name == "bare_product", |m| m.set).map(|best| 1.0 / best.1),
-        &|o| o.all_dirty.map(|all_dirty| o.posetree().longest / all_dirty),
-    ];
-    for outcome in outcomes {
-        let cells = columns.map(|column| column(outcome).map_or(String::new(), number));
-        let _ = writeln!(out, "| {} | {} |", outcome.workload, cells.join(" | "));
-    }
-    let shapes: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.is_shape).collect();
-    if shapes.len() > 1 {
-        let cells = columns.map(|column| {
-            let logs: Option<Vec<f64>> = shapes.iter().map(|shape| column(shape).map(f64::ln)).collect();
-            logs.map_or(String::new(), |logs| number((logs.iter().sum::<f64>() / logs.len() as f64).exp()))
-        });
-        let _ = writeln!(out, "| geometric mean of the {} shapes | {} |", shapes.len(), cells.join(" | "));
-    }
-    out
+pub fn number_or_none(value: Option<f64>) -> String {
+    value.map_or(String::new(), number)
 }
 
-/// Set and update, in ns per node that is set or affected, for each way to keep local values.
-pub fn ways(outcomes: &[Outcome]) -> String {
-    let names = outcomes.first().map_or(Vec::new(), |o| o.figures.iter().map(|figures| &figures.name[..]).collect());
-    let mut out = format!("| workload | dirty | affected | {} |\n|---|--:|--:|", names.join(" | "));
-    out += &"--:|".repeat(names.len());
-    let mut logs = vec![0.0; names.len()];
-    for outcome in outcomes {
-        let affected = outcome.affected.unwrap_or(outcome.nodes);
-        let _ = write!(out, "\n| {} | {} | {affected} |", outcome.workload, outcome.dirty);
-        for (figures, log) in outcome.figures.iter().zip(&mut logs) {
-            let total = figures.medians.map_or(f64::NAN, |medians| medians.total);
-            *log += (total / outcome.posetree().total).ln() / outcomes.len() as f64;
-            let _ = write!(out, " {} |", number(total / affected as f64));
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(frames: usize, edit: f64, update: f64) -> Turn {
+        Turn { frames, edit, update, ..Turn::default() }
     }
-    out += "\n| geometric mean, posetree's = 1 | | |";
-    for log in logs {
-        let _ = write!(out, " {} |", number(log.exp()));
+
+    /// The median of nine turns would drop the one that sorts; short turns do not count as much as long ones.
+    #[test]
+    fn what_edits_put_off_is_counted() {
+        let turns = [turn(3, 1.0, 1.0), turn(3, 1.0, 1.0), turn(4, 1.0, 26.0)];
+        let times = Times::of(&turns, Action::Reparent(1));
+        assert_eq!((times.edit, times.total, times.frames), (12.0, 12.0, 10));
+        assert_eq!(Times::of(&turns, Action::Build).edit, 2.0);
     }
-    out
+
+    #[test]
+    fn an_edit_and_its_update_are_one_figure() {
+        let turns = [turn(1, 1.0, 9.0), turn(1, 9.0, 1.0), turn(1, 1.0, 9.0)];
+        assert_eq!(Times::of(&turns, Action::Build).edit, 10.0);
+        assert_eq!(Times::of(&turns, Action::Read(1)).edit, 1.0);
+    }
+
+    #[test]
+    fn there_is_no_ratio_of_nothing() {
+        assert_eq!(ratio(0.0, 1000.0), None);
+        assert_eq!(ratio(40.0, 20.0), None);
+        assert_eq!(ratio(4000.0, 20.0), Some(200.0));
+    }
 }

@@ -1,28 +1,44 @@
-//! One peer on one workload: takes its turns, and checks its worlds against float64.
+//! One peer on one workload: takes its turns, and checks its worlds.
 
-use crate::peers::{Kind, Peer, Rows, Trs};
+use crate::agreement::{self, position_error};
+use crate::peers::{Kind, Peer, Trs};
 use crate::random::Random;
 use crate::shapes::NONE;
 use crate::workloads::{Action, SPAWNED, SPAWNED_SHAPE, Scene, first_spawned};
-use glam::{DMat4, Vec3};
-use std::hint::black_box;
+use glam::{Quat, Vec3};
 use std::time::Instant;
 
-/// Nanoseconds of one turn.
-#[derive(Clone, Copy, Debug, Default)]
+/// How long a turn is.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    /// How many frames at most.
+    pub frames: usize,
+    /// After so long no further frame is begun.
+    pub milliseconds: u64,
+}
+
+/// What a turn took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Turn {
+    pub frames: usize,
     /// Per frame, as are the next two.
     pub set: f64,
     pub update: f64,
     pub edit: f64,
-    /// The longest update of the turn.
-    pub longest: f64,
+    /// Of all updates.
+    pub longest_update: f64,
+    /// The most that edit and update of one frame took together.
+    pub longest_frame: f64,
+    /// How many times the peer laid its nodes out anew.
+    pub sorts: usize,
 }
 
-impl Turn {
-    pub fn total(&self) -> f64 {
-        self.set + self.update + self.edit
-    }
+/// What a frame took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Frame {
+    set: f64,
+    update: f64,
+    edit: f64,
 }
 
 pub struct Session {
@@ -35,6 +51,10 @@ pub struct Session {
     frame: usize,
     nodes: Vec<u32>,
     positions: Vec<Vec3>,
+    /// The worst of the reads before updates.
+    read_error: f64,
+    /// Whether a world is to be told wrongly.
+    is_spoiled: bool,
 }
 
 impl Session {
@@ -47,33 +67,65 @@ impl Session {
         if action != Action::BuildChildrenFirst {
             peer.update();
         }
-        peer.prepare(&scene.movers);
-        let random = Random::new(7);
-        Some(Self { kind, peer, action, scene, random, frame: 0, nodes: Vec::new(), positions: Vec::new() })
+        peer.prepare(action.first_movers(&scene.movers));
+        Some(Self {
+            kind,
+            peer,
+            action,
+            scene,
+            random: Random::new(7),
+            frame: 0,
+            nodes: Vec::new(),
+            positions: Vec::new(),
+            read_error: 0.0,
+            is_spoiled: false,
+        })
     }
 
-    /// Runs some frames. The first is to warm the caches up, where one frame is like the other.
-    pub fn turn(&mut self, frames: usize) -> Turn {
-        let warm_up = usize::from(matches!(self.action, Action::Move | Action::MoveBatch(_)));
-        for _ in 0..warm_up {
+    /// Runs some frames. Where one is like the other, one more before them is to warm the caches up.
+    pub fn turn(&mut self, order: Order) -> Turn {
+        if matches!(self.action, Action::Move | Action::MoveBatch(_) | Action::SetWhole | Action::SetBulk) {
             self.frame();
         }
-        let mut sum = Turn::default();
-        for _ in 0..frames {
-            let frame = self.frame();
-            sum.set += frame.set / frames as f64;
-            sum.update += frame.update / frames as f64;
-            sum.edit += frame.edit / frames as f64;
-            sum.longest = sum.longest.max(frame.longest);
+        let mut turn = Turn::default();
+        let start = Instant::now();
+        let mut places = self.places();
+        while turn.frames < order.frames
+            && (turn.frames == 0 || start.elapsed().as_millis() < order.milliseconds.into())
+        {
+            let Frame { set, update, edit } = self.frame();
+            turn.frames += 1;
+            turn.set += set;
+            turn.update += update;
+            turn.edit += edit;
+            // What counts as the edit there is an update by itself.
+            let is_edit_update = self.action == Action::BuildChildrenFirst;
+            turn.longest_update = turn.longest_update.max(if is_edit_update { edit.max(update) } else { update });
+            turn.longest_frame = turn.longest_frame.max(if is_edit_update { edit.max(update) } else { edit + update });
+            if self.action.is_amortised() {
+                let old = std::mem::replace(&mut places, self.places());
+                turn.sorts += usize::from(old != places);
+            }
         }
-        sum
+        for sum in [&mut turn.set, &mut turn.update, &mut turn.edit] {
+            *sum /= turn.frames as f64;
+        }
+        turn
     }
 
-    fn frame(&mut self) -> Turn {
+    /// Where some nodes are stored that no edit takes away. Edits leave them there.
+    fn places(&self) -> [Option<usize>; 8] {
+        let end = first_spawned(&self.scene) as usize;
+        core::array::from_fn(|index| self.peer.place((index * end / 8) as u32))
+    }
+
+    fn frame(&mut self) -> Frame {
         self.frame += 1;
         match self.action {
             Action::Move => self.move_active(),
             Action::MoveBatch(count) => self.move_batch(count),
+            Action::SetWhole => self.set_whole(|peer, locals| peer.set_whole(locals)),
+            Action::SetBulk => self.set_whole(|peer, locals| peer.set_bulk(locals)),
             Action::Reparent(count) => self.reparent_random(count),
             Action::Churn => self.churn(),
             Action::SpawnDespawn(count) => self.spawn_despawn(count),
@@ -92,7 +144,7 @@ impl Session {
         *position
     }
 
-    fn move_active(&mut self) -> Turn {
+    fn move_active(&mut self) -> Frame {
         self.positions.clear();
         for index in 0..self.scene.movers.len() {
             let position = self.shift(self.scene.movers[index]);
@@ -101,10 +153,10 @@ impl Session {
         let (peer, positions) = (&mut self.peer, &self.positions);
         let set = time(|| peer.set_active(positions));
         let update = time(|| peer.update());
-        Turn { set, update, longest: update, ..Turn::default() }
+        Frame { set, update, edit: 0.0 }
     }
 
-    fn move_batch(&mut self, count: usize) -> Turn {
+    fn move_batch(&mut self, count: usize) -> Frame {
         let movers = &self.scene.movers;
         let batches = movers.len() / count;
         self.nodes.clear();
@@ -118,10 +170,28 @@ impl Session {
         peer.prepare(nodes);
         let set = time(|| peer.set_some(nodes, positions));
         let update = time(|| peer.update());
-        Turn { set, update, longest: update, ..Turn::default() }
+        Frame { set, update, edit: 0.0 }
     }
 
-    fn reparent_random(&mut self, count: usize) -> Turn {
+    fn set_whole(&mut self, set: impl FnOnce(&mut dyn Peer, &[Trs])) -> Frame {
+        let random = &mut Random::new(self.frame as u64);
+        let mut vector = |size: f32| Vec3::new(random.signed(), random.signed(), random.signed()) * size;
+        let mut locals = Vec::with_capacity(self.scene.movers.len());
+        for &node in &self.scene.movers {
+            let Trs { position, rotation, .. } = self.scene.locals[node as usize];
+            let rotation = (rotation * Quat::from_scaled_axis(vector(0.1))).normalize();
+            let local = Trs { position: position + vector(0.1), rotation, scale: Vec3::ONE + vector(0.05) };
+            self.scene.locals[node as usize] = local;
+            locals.push(local);
+        }
+        let peer = &mut *self.peer;
+        peer.stage(&locals);
+        let set = time(|| set(peer, &locals));
+        let update = time(|| peer.update());
+        Frame { set, update, edit: 0.0 }
+    }
+
+    fn reparent_random(&mut self, count: usize) -> Frame {
         let len = self.scene.parents.len() as u32;
         let mut moves = Vec::with_capacity(count);
         while moves.len() < count {
@@ -141,20 +211,20 @@ impl Session {
         at == node
     }
 
-    fn churn(&mut self) -> Turn {
+    fn churn(&mut self) -> Frame {
         let parent = (self.frame % 2) as u32;
         let moves: Vec<(u32, u32)> = self.scene.movers.iter().map(|&node| (node, parent)).collect();
         moves.iter().for_each(|&(node, parent)| self.scene.parents[node as usize] = parent);
         self.apply(&moves)
     }
 
-    fn apply(&mut self, moves: &[(u32, u32)]) -> Turn {
+    fn apply(&mut self, moves: &[(u32, u32)]) -> Frame {
         let edit = time(|| self.peer.reparent(moves));
         let update = time(|| self.peer.update());
-        Turn { edit, update, longest: update, ..Turn::default() }
+        Frame { set: 0.0, update, edit }
     }
 
-    fn spawn_despawn(&mut self, count: usize) -> Turn {
+    fn spawn_despawn(&mut self, count: usize) -> Frame {
         let kept = first_spawned(&self.scene);
         let subtrees = (self.scene.parents.len() as u32 - kept) / SPAWNED as u32;
         let mut tops: Vec<u32> = (0..subtrees).map(|index| kept + index * SPAWNED as u32).collect();
@@ -170,29 +240,32 @@ impl Session {
             }
         });
         let update = time(|| peer.update());
-        Turn { edit, update, longest: update, ..Turn::default() }
+        Frame { set: 0.0, update, edit }
     }
 
-    fn build(&mut self) -> Turn {
+    fn build(&mut self) -> Frame {
         // The old one goes first, untimed; what takes its place meanwhile is small.
-        self.peer = self.kind.build(&Scene { parents: vec![], locals: vec![], movers: vec![], children_first: false });
+        self.peer = self.kind.build(&Scene::EMPTY);
         let edit = time(|| self.peer = self.kind.build(&self.scene));
         let update = time(|| self.peer.update());
-        Turn { edit, update, longest: update, ..Turn::default() }
+        Frame { set: 0.0, update, edit }
     }
 
-    fn build_children_first(&mut self) -> Turn {
+    fn build_children_first(&mut self) -> Frame {
         self.peer = self.kind.build(&self.scene);
         let first = time(|| self.peer.update());
-        let frame = self.move_active();
-        Turn { edit: first, longest: first.max(frame.update), ..frame }
+        Frame { edit: first, ..self.move_active() }
     }
 
-    fn read(&mut self, count: usize) -> Turn {
+    fn read(&mut self, count: usize) -> Frame {
+        /// Of how many reads one is checked.
+        const CHECKED: usize = 10;
+
         let len = self.scene.parents.len() as u32;
         self.nodes.clear();
         self.positions.clear();
         let mut readers = Vec::with_capacity(count);
+        let mut references = Vec::new();
         while readers.len() < count {
             let reader = self.random.below(len);
             let above = |node: u32| self.scene.parents.get(node as usize).copied().unwrap_or(NONE);
@@ -201,24 +274,30 @@ impl Session {
                 let position = self.shift(mover);
                 self.nodes.push(mover);
                 self.positions.push(position);
+                if readers.len() % CHECKED == 0 {
+                    references.push(agreement::reference(&self.scene, reader)); // before anything else moves
+                }
                 readers.push(reader);
             }
         }
         let (peer, nodes, positions) = (&mut self.peer, &self.nodes, &self.positions);
-        let edit = time(|| {
-            let mut sum = Vec3::ZERO;
-            for index in 0..count {
-                peer.set_some(&nodes[index..][..1], &positions[index..][..1]);
-                sum += peer.read(readers[index]);
-            }
-            black_box(sum);
-        });
+        let mut read = Vec::with_capacity(count);
+        let edit = time(|| peer.set_and_read(nodes, positions, &readers, &mut read));
         let update = time(|| peer.update());
-        Turn { edit, update, longest: update, ..Turn::default() }
+        for (position, reference) in read.iter().step_by(CHECKED).zip(&references) {
+            self.read_error = self.read_error.max(position_error(*position, reference));
+        }
+        Frame { set: 0.0, update, edit }
     }
 
-    /// The largest deviation of a world's element from float64, in units of its matrix's largest element
-    /// or of one, over a sample of nodes. `None` for a peer whose worlds mean nothing.
+    /// Tells one world wrongly from now on. False where worlds are not checked.
+    pub fn spoil(&mut self) -> bool {
+        self.is_spoiled = true;
+        self.peer.is_exact()
+    }
+
+    /// How far the peer's worlds are from float64, in the relative measure of [`agreement`]. `None` for a
+    /// peer whose worlds mean nothing.
     pub fn worst_error(&mut self) -> Option<f64> {
         if !self.peer.is_exact() {
             return None;
@@ -226,46 +305,16 @@ impl Session {
         if self.action == Action::Churn && self.frame.is_multiple_of(2) {
             self.frame(); // or all is back under its first parent, where it would be had nothing been moved
         }
-        let len = self.scene.parents.len() as u32;
-        let mut random = Random::new(8);
-        let mut sample: Vec<u32> = (0..2000).map(|_| random.below(len)).collect();
-        let movers = if self.nodes.is_empty() { &self.scene.movers } else { &self.nodes };
-        sample.extend(movers.iter().step_by(movers.len() / 2000 + 1));
-        let errors = sample.into_iter().map(|node| deviation(&self.peer.world(node), &self.reference(node)));
-        Some(errors.fold(0.0, f64::max))
-    }
-
-    fn reference(&self, node: u32) -> DMat4 {
-        let mut world = DMat4::IDENTITY;
-        let mut at = node;
-        while at != NONE {
-            let Trs { position, rotation, scale } = self.scene.locals[at as usize];
-            let local = DMat4::from_scale_rotation_translation(
-                scale.as_dvec3(),
-                rotation.as_dquat().normalize(),
-                position.as_dvec3(),
-            );
-            world = local * world;
-            at = self.scene.parents[at as usize];
-        }
-        world
-    }
-}
-
-fn deviation(world: &Rows, reference: &DMat4) -> f64 {
-    let mut worst: f64 = 0.0;
-    let mut size: f64 = 1.0;
-    for (row, elements) in world.iter().enumerate() {
-        for (column, &element) in elements.iter().enumerate() {
-            let wanted = reference.col(column)[row];
-            if !element.is_finite() {
-                return f64::INFINITY; // `max` would drop a NaN
+        let (peer, spoiled) = (&self.peer, self.is_spoiled.then_some(self.scene.parents.len() as u32 / 2));
+        let worst = agreement::worst_error(&self.scene, |node| {
+            let mut world = peer.world(node);
+            if spoiled == Some(node) {
+                world[0][0] *= 1.001;
             }
-            worst = worst.max((f64::from(element) - wanted).abs());
-            size = size.max(wanted.abs());
-        }
+            world
+        });
+        Some(worst.max(self.read_error))
     }
-    worst / size
 }
 
 /// Nanoseconds that a call takes.

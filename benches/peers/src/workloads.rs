@@ -16,6 +16,14 @@ pub struct Scene {
     pub children_first: bool,
 }
 
+impl Scene {
+    pub const EMPTY: Self = Self { parents: Vec::new(), locals: Vec::new(), movers: Vec::new(), children_first: false };
+
+    pub fn roots(&self) -> impl Iterator<Item = u32> {
+        (0..self.parents.len() as u32).filter(|&node| self.parents[node as usize] == NONE)
+    }
+}
+
 /// What happens each frame, before the update.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action {
@@ -23,6 +31,10 @@ pub enum Action {
     Move,
     /// So many of the scene's movers get new positions, others each frame.
     MoveBatch(usize),
+    /// The scene's movers get new positions, rotations and scales, one by one.
+    SetWhole,
+    /// As above, in one call where a peer has one for that.
+    SetBulk,
     /// So many random nodes go under random parents.
     Reparent(usize),
     /// The movers go to the other one of two roots.
@@ -49,6 +61,7 @@ impl Action {
     pub fn needs(self) -> Option<Ability> {
         match self {
             Self::Move | Self::MoveBatch(_) => None,
+            Self::SetWhole | Self::SetBulk => Some(Ability::SetWhole),
             Self::Reparent(_) | Self::Churn => Some(Ability::Reparent),
             Self::SpawnDespawn(_) => Some(Ability::Spawn),
             Self::Build | Self::BuildChildrenFirst => Some(Ability::Build),
@@ -59,6 +72,35 @@ impl Action {
     /// Whether the cost of an edit is told with the update that follows it.
     pub fn edit_includes_update(self) -> bool {
         !matches!(self, Self::BuildChildrenFirst | Self::Read(_))
+    }
+
+    /// Whether edits leave something behind that is repaired in some later frame, so that only the mean of
+    /// many frames tells what they cost.
+    pub fn is_amortised(self) -> bool {
+        matches!(self, Self::Reparent(_) | Self::Churn | Self::SpawnDespawn(_))
+    }
+
+    /// The nodes that the first frame moves.
+    pub fn first_movers(self, movers: &[u32]) -> &[u32] {
+        match self {
+            Self::MoveBatch(count) => &movers[..count],
+            _ => movers,
+        }
+    }
+
+    /// How many nodes are set or change their place in a frame, and by how many the time of an edit is
+    /// divided: 0 where there is none.
+    pub fn counts(self, scene: &Scene) -> (usize, usize) {
+        let (nodes, movers) = (scene.parents.len(), scene.movers.len());
+        match self {
+            Self::Move | Self::SetWhole | Self::SetBulk => (movers, 0),
+            Self::MoveBatch(count) => (count, 0),
+            Self::Reparent(count) | Self::Read(count) => (count, count),
+            Self::Churn => (movers, movers),
+            Self::SpawnDespawn(count) => (2 * count, 2 * count),
+            Self::Build => (nodes, nodes),
+            Self::BuildChildrenFirst => (1, 1),
+        }
     }
 }
 
@@ -76,6 +118,11 @@ impl Workload {
     /// Whether a quick run has it: not with a million nodes.
     pub fn is_quick(&self) -> bool {
         !self.name.ends_with("1m") && !self.name.ends_with("100k")
+    }
+
+    /// Whether a peer takes minutes. Bevy has no second one then, with all threads: nodes are added by one.
+    pub fn is_long(&self) -> bool {
+        matches!(self.action, Action::Build | Action::BuildChildrenFirst) && self.name.ends_with("1m")
     }
 
     /// Whether it is one of the nine shapes of Bevy's stress test.
@@ -123,6 +170,11 @@ pub const WORKLOADS: &[Workload] = &[
     moving("all_random_10k", |_| all(shapes::random(10_000, 1))),
     moving("all_random_100k", |_| all(shapes::random(100_000, 1))),
     moving("all_random_1m", |_| all(shapes::random(1_000_000, 1))),
+    // The trees of `all_branch4`, where positions are set.
+    Workload { name: "set_whole_10k", action: Action::SetWhole, make: |_| all(shapes::branch4(10_000)) },
+    Workload { name: "set_whole_100k", action: Action::SetWhole, make: |_| all(shapes::branch4(100_000)) },
+    Workload { name: "set_bulk_10k", action: Action::SetBulk, make: |_| all(shapes::branch4(10_000)) },
+    Workload { name: "set_bulk_100k", action: Action::SetBulk, make: |_| all(shapes::branch4(100_000)) },
     moving("nothing_1m", |_| scene(shapes::random(1_000_000, 1))),
     moving("one_leaf_1m", |_| with_subtree_of(1)),
     moving("subtree_1000_in_1m", |_| with_subtree_of(1000)),
@@ -132,13 +184,12 @@ pub const WORKLOADS: &[Workload] = &[
     reparent("reparent_1_1m", 1, |_| scene(shapes::random(1_000_000, 1))),
     reparent("reparent_100_1m", 100, |_| scene(shapes::random(1_000_000, 1))),
     reparent("reparent_1pct_1m", 10_000, |_| scene(shapes::random(1_000_000, 1))),
-    Workload { name: "spawn_despawn_200k", action: Action::SpawnDespawn(250), make: |_| spawn_despawn() },
-    Workload {
-        name: "children_first_200k",
-        action: Action::BuildChildrenFirst,
-        make: |_| Scene { children_first: true, movers: vec![0], ..scene(shapes::random(200_000, 2)) },
-    },
+    Workload { name: "spawn_despawn_200k", action: Action::SpawnDespawn(250), make: |_| spawn_despawn(200_000) },
+    Workload { name: "spawn_despawn_1m", action: Action::SpawnDespawn(1250), make: |_| spawn_despawn(1_000_000) },
+    children_first("children_first_200k", |_| in_reverse(shapes::random(200_000, 2))),
+    children_first("children_first_1m", |_| in_reverse(shapes::random(1_000_000, 1))),
     Workload { name: "build_200k", action: Action::Build, make: |_| scene(shapes::random(200_000, 2)) },
+    Workload { name: "build_1m", action: Action::Build, make: |_| scene(shapes::random(1_000_000, 1)) },
     Workload { name: "lazy_read_1m", action: Action::Read(1000), make: |_| scene(shapes::random(1_000_000, 1)) },
 ];
 
@@ -148,6 +199,10 @@ const fn moving(name: &'static str, make: fn(bool) -> Scene) -> Workload {
 
 const fn reparent(name: &'static str, count: usize, make: fn(bool) -> Scene) -> Workload {
     Workload { name, action: Action::Reparent(count), make }
+}
+
+const fn children_first(name: &'static str, make: fn(bool) -> Scene) -> Workload {
+    Workload { name, action: Action::BuildChildrenFirst, make }
 }
 
 /// Local poses with turns and uneven scales, close enough to one that depth does not blow them up.
@@ -219,6 +274,11 @@ fn all(parents: Vec<u32>) -> Scene {
     scene
 }
 
+/// Peers create the nodes in reverse. The root moves.
+fn in_reverse(parents: Vec<u32>) -> Scene {
+    Scene { children_first: true, movers: vec![0], ..scene(parents) }
+}
+
 /// A random tree whose mover has about so many nodes below it.
 fn with_subtree_of(size: u32) -> Scene {
     let mut scene = scene(shapes::random(1_000_000, 1));
@@ -230,11 +290,11 @@ fn with_subtree_of(size: u32) -> Scene {
 }
 
 /// Half of the nodes stay; the other half are small subtrees under them, to go and come.
-fn spawn_despawn() -> Scene {
-    let kept = 100_000;
+fn spawn_despawn(nodes: u32) -> Scene {
+    let kept = nodes / 2;
     let mut random = Random::new(6);
     let mut parents = shapes::random(kept, 2);
-    while parents.len() < 200_000 {
+    while parents.len() < nodes as usize {
         let first = parents.len() as u32;
         let top = random.below(kept);
         parents.extend(SPAWNED_SHAPE.iter().map(|above| above.map_or(top, |above| first + above as u32)));

@@ -1,8 +1,8 @@
 //! `bevy_transform` on `bevy_ecs`: its three systems, in a schedule that runs them one after the other.
 //!
-//! The task pool is global to a process, so that one process measures Bevy with one number of threads;
-//! see `session` for the other. Bevy is on another version of glam: poses cross over as arrays. Even with a pool of one thread `mark_dirty_trees` runs its tasks on that
-//! thread and on the calling one.
+//! The task pool is global to a process, so that one process measures Bevy with one number of threads; see
+//! `remote` for the other. Even with a pool of one thread, `mark_dirty_trees` runs its tasks on that thread
+//! and on the calling one. Bevy is on another version of glam: poses cross over as arrays.
 
 use super::{Ability, Peer, Rows, Trs, rows_of};
 use crate::shapes::NONE;
@@ -52,8 +52,12 @@ pub(super) struct Bevy {
     entities: Vec<Entity>,
     active: QueryState<(&'static mut Transform, &'static Active)>,
     some: QueryState<&'static mut Transform>,
-    helper: SystemState<TransformHelper<'static, 'static>>,
+    set_and_read: SystemState<SetAndRead>,
 }
+
+/// What a system of a user asks for that moves entities and reads others in between.
+type SetAndRead =
+    ParamSet<'static, 'static, (Query<'static, 'static, &'static mut Transform>, TransformHelper<'static, 'static>)>;
 
 fn transform(trs: &Trs) -> Transform {
     Transform {
@@ -100,8 +104,8 @@ impl Bevy {
         } else {
             (0..scene.parents.len()).for_each(|node| add(node, &mut entities));
         }
-        let (active, some, helper) = (world.query(), world.query(), SystemState::new(&mut world));
-        Self { world, schedule, entities, active, some, helper }
+        let (active, some, set_and_read) = (world.query(), world.query(), SystemState::new(&mut world));
+        Self { world, schedule, entities, active, some, set_and_read }
     }
 }
 
@@ -121,6 +125,12 @@ impl Peer for Bevy {
         for (&node, &position) in nodes.iter().zip(positions) {
             let mut transform = transforms.get_mut(self.entities[node as usize]).unwrap();
             transform.translation = position.to_array().into();
+        }
+    }
+
+    fn set_whole(&mut self, locals: &[Trs]) {
+        for (mut local, active) in self.active.iter_mut(&mut self.world) {
+            *local = transform(&locals[active.0 as usize]);
         }
     }
 
@@ -155,9 +165,14 @@ impl Peer for Bevy {
         }
     }
 
-    fn read(&mut self, node: u32) -> Vec3 {
-        let helper = self.helper.get(&self.world).unwrap();
-        let world = helper.compute_global_transform(self.entities[node as usize]).unwrap();
-        Vec3::from_array(world.translation().to_array())
+    /// As a system does it: its parameters are fetched once.
+    fn set_and_read(&mut self, nodes: &[u32], positions: &[Vec3], readers: &[u32], out: &mut Vec<Vec3>) {
+        let mut state = self.set_and_read.get_mut(&mut self.world).unwrap();
+        for ((&node, &position), &reader) in nodes.iter().zip(positions).zip(readers) {
+            let mut transforms = state.p0();
+            transforms.get_mut(self.entities[node as usize]).unwrap().translation = position.to_array().into();
+            let world = state.p1().compute_global_transform(self.entities[reader as usize]).unwrap();
+            out.push(Vec3::from_array(world.translation().to_array()));
+        }
     }
 }

@@ -99,6 +99,12 @@ impl Peer for Flat {
         }
     }
 
+    fn set_whole(&mut self, locals: &[Trs]) {
+        for (&row, local) in self.active.iter().zip(locals) {
+            self.nodes[row as usize].local = *local;
+        }
+    }
+
     fn update(&mut self) {
         if !self.is_sorted {
             self.sort();
@@ -110,6 +116,10 @@ impl Peer for Flat {
                 None => local,
             };
         }
+    }
+
+    fn place(&self, node: u32) -> Option<usize> {
+        Some(self.rows[node as usize] as usize)
     }
 
     fn world(&self, node: u32) -> Rows {

@@ -59,6 +59,28 @@ impl Indextree {
         node.local.position = position;
         node.is_dirty = true;
     }
+
+    /// Empties the stack: walks the trees below what is on it.
+    fn walk(&mut self) {
+        while let Some((id, parent_world, is_parent_moved)) = self.stack.pop() {
+            let entry = &mut self.arena[id];
+            let (first, next) = (entry.first_child(), entry.next_sibling());
+            let node = entry.get_mut();
+            let is_moved = is_parent_moved || node.is_dirty;
+            if is_moved {
+                node.world = parent_world * node.local();
+                node.is_dirty = false;
+            }
+            let world = node.world;
+            // Siblings through their links: a list of children would have to be allocated.
+            if let Some(next) = next {
+                self.stack.push((next, parent_world, is_parent_moved));
+            }
+            if let Some(first) = first {
+                self.stack.push((first, world, is_moved));
+            }
+        }
+    }
 }
 
 impl Peer for Indextree {
@@ -78,25 +100,19 @@ impl Peer for Indextree {
         }
     }
 
+    fn set_whole(&mut self, locals: &[Trs]) {
+        for (&id, local) in self.active.iter().zip(locals) {
+            let node = self.arena[id].get_mut();
+            node.local = *local;
+            node.is_dirty = true;
+        }
+    }
+
     fn update(&mut self) {
-        self.stack.extend(self.roots.iter().map(|&root| (root, Affine3A::IDENTITY, false)));
-        while let Some((id, parent_world, is_parent_moved)) = self.stack.pop() {
-            let entry = &mut self.arena[id];
-            let (first, next) = (entry.first_child(), entry.next_sibling());
-            let node = entry.get_mut();
-            let is_moved = is_parent_moved || node.is_dirty;
-            if is_moved {
-                node.world = parent_world * node.local();
-                node.is_dirty = false;
-            }
-            let world = node.world;
-            // Siblings through their links: a list of children would have to be allocated.
-            if let Some(next) = next {
-                self.stack.push((next, parent_world, is_parent_moved));
-            }
-            if let Some(first) = first {
-                self.stack.push((first, world, is_moved));
-            }
+        // One root after the other: the stack stays short, and memory is walked as it was filled.
+        for index in 0..self.roots.len() {
+            self.stack.push((self.roots[index], Affine3A::IDENTITY, false));
+            self.walk();
         }
     }
 

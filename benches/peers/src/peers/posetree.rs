@@ -10,6 +10,7 @@ pub(super) struct Posetree {
     hierarchy: Hierarchy,
     ids: Vec<NodeId>,
     active: Vec<NodeId>,
+    staged: Vec<(NodeId, Transform)>,
 }
 
 fn transform(trs: &Trs) -> Transform {
@@ -37,7 +38,7 @@ impl Posetree {
             hierarchy.extend(None, &parents, &locals).unwrap()
         };
         let active = scene.movers.iter().map(|&node| ids[node as usize]).collect();
-        Self { hierarchy, ids, active }
+        Self { hierarchy, ids, active, staged: Vec::new() }
     }
 }
 
@@ -58,8 +59,27 @@ impl Peer for Posetree {
         }
     }
 
+    fn set_whole(&mut self, locals: &[Trs]) {
+        for (&id, local) in self.active.iter().zip(locals) {
+            self.hierarchy.set_local(id, transform(local)).unwrap();
+        }
+    }
+
+    fn stage(&mut self, locals: &[Trs]) {
+        self.staged.clear();
+        self.staged.extend(self.active.iter().zip(locals).map(|(&id, local)| (id, transform(local))));
+    }
+
+    fn set_bulk(&mut self, _: &[Trs]) {
+        self.hierarchy.set_locals(&self.staged).unwrap();
+    }
+
     fn update(&mut self) {
         self.hierarchy.update();
+    }
+
+    fn place(&self, node: u32) -> Option<usize> {
+        self.hierarchy.worlds()?.row_of(self.ids[node as usize]).ok()
     }
 
     fn world(&self, node: u32) -> Rows {
