@@ -1,6 +1,7 @@
 //! The hierarchy: its columns, and the doors that insert and remove nodes.
 
 mod bits;
+mod caches;
 mod changes;
 mod check;
 mod convert;

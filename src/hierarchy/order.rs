@@ -264,23 +264,22 @@ impl Order {
         self.strays.contains(row) && self.parent(row) == parent
     }
 
-    /// Whether anything marked, or below, is no run.
-    pub(crate) fn is_scattered(&self, marks: &Marks) -> bool {
-        let mut at = 0;
+    /// If anything marked, or below, is no run: about how many strays there are below, as if they were spread evenly.
+    pub(crate) fn scattered(&self, marks: &Marks) -> Option<usize> {
+        let (mut at, mut rows) = (0, 0);
         while let (false, Some(row)) = (self.strays.is_empty(), marks.next(at)) {
             let (index, bit) = (row as usize / BITS, row as usize % BITS);
             // Leaves are passed a word at a time.
             let longer = marks.bits(row) & !self.ones()[index] & u64::MAX << bit;
-            at = if longer == 0 {
-                (BITS * (index + 1)) as u32
-            } else {
-                match self.run((BITS * index) as u32 + longer.trailing_zeros()) {
-                    Some(run) => run.end,
-                    None => return true,
-                }
-            };
+            at = (BITS * (index + 1)) as u32;
+            if longer != 0 {
+                let row = (BITS * index) as u32 + longer.trailing_zeros();
+                let stretch = self.stretches.of(row);
+                at = stretch.end;
+                rows += if self.run(row).is_none() { stretch.len() } else { 0 };
+            }
         }
-        false
+        (rows != 0).then(|| (self.strays.len() as u64 * rows as u64 / self.len() as u64) as usize)
     }
 
     /// Whether there are so many strays that a sort is paid for by the edits that made them.

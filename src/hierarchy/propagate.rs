@@ -6,11 +6,11 @@
 //! beginning anew, at some cache misses; a sort costs as much as five to ten linear updates, and some more for
 //! each stray there is. So there are three reasons to sort, and none of them counts unless something dirty has to do
 //! with strays:
-//! - Updates have come to so many strays since the last sort that it would have cost as much. As with any purchase
-//!   that is made once rent has added up to its price, neither rent nor purchases ever add up to more than about twice
-//!   the better of the two, whatever comes.
-//! - There are so many strays that to come to all of them, or to sort them in, would take a frame of more than twelve
-//!   linear updates. That many edits pay for it.
+//! - Updates have come to so many strays since the last sort, those below what is dirty now among them, that it would
+//!   have cost as much. As with any purchase that is made once rent has added up to its price, neither rent nor
+//!   purchases ever add up to more than about twice the better of the two, whatever comes.
+//! - There are so many strays that to sort in any more would take a frame of more than twelve linear updates. That
+//!   many edits pay for it.
 //! - Holes outnumber nodes.
 //!
 //! A sort is either due before an update begins, and is the update, or not at all: nothing is taken and then sorted.
@@ -19,6 +19,7 @@
 //! as many holes; so it pays only for what is dirty again and again, and there the first reason finds the right time.
 
 use super::bits::{self, BITS};
+use super::caches::{OUT_OF_CACHE, OUT_OF_CACHES};
 use super::changes::Changes;
 use super::dirty::Marks;
 use super::inherit::{Cuts, Inherits, Poses};
@@ -61,12 +62,6 @@ const fn dense(rows: usize) -> u32 {
         12
     }
 }
-
-/// The number of rows, of about 100 bytes each, that no longer lie in a core's own cache.
-pub(super) const OUT_OF_CACHE: usize = 16 * 1024;
-
-/// The number of rows that lie in no cache, most likely.
-const OUT_OF_CACHES: usize = 128 * 1024;
 
 /// The world pose of each row. Of a dirty row, and of rows below one, whatever was there last.
 #[derive(Clone, Debug)]
@@ -362,10 +357,10 @@ impl<A: Accumulate> WorldRows<A> {
         }
     }
 
-    /// Whether what updates have spent on strays since the last sort has cost as much as a sort: then neither that
-    /// nor sorting ever costs more than about twice what the better of the two would have cost.
-    fn is_sort_paid(&self) -> bool {
-        STRAY_COST * self.strays > self.rows.len() + SMALL
+    /// Whether what updates have spent on strays since the last sort, and one with so many would spend, is as much as a
+    /// sort costs: then neither that nor sorting ever costs more than about twice the better of the two.
+    fn is_sort_paid(&self, strays: usize) -> bool {
+        STRAY_COST * (self.strays + strays) > self.rows.len() + SMALL
     }
 }
 
@@ -442,9 +437,10 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
         // Holes are swept as nodes are, for as long as nothing is added.
         let is_crowded = self.order.is_crowded() && !self.marks.is_clean();
-        let is_scattered = self.order.is_scattered(&self.marks);
-        let is_sort_due = is_crowded || is_scattered && (self.order.is_disordered() || self.worlds.is_sort_paid());
-        if is_scattered && !is_sort_due {
+        let strays = self.order.scattered(&self.marks);
+        let is_paid = |strays| self.order.is_disordered() || self.worlds.is_sort_paid(strays);
+        let is_sort_due = is_crowded || strays.is_some_and(is_paid);
+        if strays.is_some() && !is_sort_due {
             self.order.list_strays();
         }
         if !self.marks.is_clean() {

@@ -2,8 +2,8 @@
 //! the children of one parent by a loop that keeps the world above in registers.
 
 use super::bits::{self, BITS};
+use super::caches::OUT_OF_CACHE;
 use super::inherit::Cuts;
-use super::propagate::OUT_OF_CACHE;
 use crate::accumulate::Accumulate;
 use crate::topology::NONE;
 use core::ops::Range;

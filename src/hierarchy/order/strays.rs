@@ -1,14 +1,24 @@
 //! Which rows lie elsewhere than below their parent.
 
 use crate::hierarchy::bits;
+use crate::hierarchy::caches::{OUT_OF_CACHE, OUT_OF_CACHES};
 use crate::topology::NONE;
 use alloc::{collections::BTreeSet, vec::Vec};
 use core::ops::Range;
 
-/// Of how many rows one is a stray where a sort is due. A stray costs a sort as much as ten rows in place, and an
-/// update that comes to it more. Measured over frames of random moves, 1 % each: with one among 8 the longest update
-/// takes 15 linear ones, with 16 or 24 up to 14, with 32 or 48 up to 12, and the mean is 4 to 5 with any.
-const MANY: usize = 32;
+/// Of how many rows one is a stray where a sort is due. A stray costs a sort as much as ten rows in place where rows
+/// come from memory, and less in a cache. Measured over frames of random moves, 1 % each, among a million nodes and
+/// 200 000: with one among 8 the longest update takes 15 linear ones, with 16 or 24 up to 14, with 32 or 48 up to 12,
+/// and the mean is 4 to 5 with any.
+const fn many(rows: usize) -> usize {
+    if rows < OUT_OF_CACHE {
+        TOO_MANY
+    } else if rows < OUT_OF_CACHES {
+        12
+    } else {
+        32
+    }
+}
 
 /// Of how many rows one may be a stray before there are too many: they are not listed any more, and a sort lays
 /// everything out anew, which costs as much as for so many strays.
@@ -69,10 +79,11 @@ impl Strays {
 
     /// So many, among so many rows, that a sort is due where any of them matters.
     pub(super) fn are_many(&self, rows: usize) -> bool {
-        self.are_too_many || self.len() > rows / MANY + SMALL
+        self.are_too_many || self.len() > rows / many(rows) + SMALL
     }
 
-    fn len(&self) -> usize {
+    /// How many are listed.
+    pub(super) fn len(&self) -> usize {
         self.noted.len() + self.list.len()
     }
 

@@ -279,9 +279,9 @@ fn an_edit_scatters_its_ancestors_and_nothing_else() {
 #[test]
 fn strays_end_in_a_sort() {
     let mut random = Random(31);
-    // 2 002 rows and 256 are worth 141 strays: the root and 50 more, three times. A thirty-second and 64 are 126, which
-    // may stay.
-    for (strays, updates) in [(50, 3), (126, 0)] {
+    // 2 002 rows and 256 are worth 141 strays: the root and 50 more, twice, and once more the 48 that are expected, for
+    // the root's stretch is 1952 rows. Or so many of 153 at once, that 1849 rows let expect 141.
+    for (strays, updates) in [(50, 2), (153, 0)] {
         let mut pair = Pair::new();
         let root = pair.insert(None, 0, random.pose());
         let mut last = root;
@@ -334,7 +334,8 @@ fn a_wide_node_that_moves_and_grows_is_swept() {
         assert!(visits <= pair.h.order.len(), "{visits} rows were computed");
         assert_eq!(pair.h.worlds().unwrap()[added], pair.world(added));
     }
-    assert!(sorts <= 3, "{sorts} sorts in 100 frames");
+    // 5 257 rows are worth 328 strays, and the 24th frame has come to as many.
+    assert!(sorts <= 5, "{sorts} sorts in 100 frames");
     pair.check();
 }
 
