@@ -24,11 +24,20 @@ pub(super) fn next(words: &[u64], bit: usize) -> Option<usize> {
 
 /// The first set bit of a stretch. Looks no further than that.
 pub(super) fn next_within(words: &[u64], bits: Range<usize>) -> Option<usize> {
+    next_of(|index| words.get(index).copied(), bits)
+}
+
+/// The first bit of a stretch that is set in one or the other. Looks no further than that.
+pub(super) fn next_of_two(words: [&[u64]; 2], bits: Range<usize>) -> Option<usize> {
+    next_of(|index| Some(words[0].get(index)? | words[1].get(index)?), bits)
+}
+
+fn next_of(word_at: impl Fn(usize) -> Option<u64>, bits: Range<usize>) -> Option<usize> {
     let mut index = bits.start / BITS;
-    let mut word = *words.get(index)? & u64::MAX << (bits.start % BITS);
+    let mut word = word_at(index)? & u64::MAX << (bits.start % BITS);
     while word == 0 && index < bits.end / BITS {
         index += 1;
-        word = *words.get(index)?;
+        word = word_at(index)?;
     }
     let bit = index * BITS + word.trailing_zeros() as usize;
     (bit < bits.end).then_some(bit)
@@ -101,7 +110,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_a_set_of_rows(rows in prop::collection::btree_set(0u32..300, 0..80), from in 0usize..400) {
+        fn words_are_a_set_of_rows(
+            rows in prop::collection::btree_set(0u32..300, 0..80),
+            from in 0usize..400,
+            noise in any::<u64>(),
+        ) {
             let mut words = vec![0; 300_usize.div_ceil(BITS)];
             for (index, bit) in rows.iter().map(|&row| place(row)) {
                 words[index] |= bit;
@@ -111,6 +124,8 @@ mod tests {
             for end in from..from + 150 {
                 let first = rows.range(from as u32..end as u32).next().map(|&row| row as usize);
                 prop_assert_eq!(next_within(&words, from..end), first);
+                let (some, others): (Vec<_>, Vec<_>) = words.iter().map(|word| (word & noise, word & !noise)).unzip();
+                prop_assert_eq!(next_of_two([&some, &others], from..end), first);
             }
         }
 

@@ -31,10 +31,7 @@ fn stitched(order: &Order) -> Vec<Place> {
         listed.take_while(move |&&(above, _)| above == parent).map(|(_, stretch)| stretch.clone())
     };
     // Where taking over in line ends: at the next stray, and after the next parent of one.
-    let next = |at: u32, end: u32| {
-        let end = order.strays.next_within(at..end).unwrap_or(end);
-        order.strays.next_parent_within(at..end).unwrap_or(end)
-    };
+    let next = |at: u32, end: u32| order.strays.next_of_both_within(at..end).unwrap_or(end);
     // What is left of a range once the strays at its start are left out. No further: beyond its end others
     // lie that were appended one by one, and each of them would look at all that follow.
     let skip = |mut rest: Range<u32>| {

@@ -114,6 +114,12 @@ impl Strays {
         bits::next_within(&self.parents, rows.start as usize..rows.end as usize).map(|row| row as u32)
     }
 
+    /// The first row of a stretch that is either. Looks no further: the next stray alone may be far behind.
+    pub(super) fn next_of_both_within(&self, rows: Range<u32>) -> Option<u32> {
+        let rows = rows.start as usize..rows.end as usize;
+        bits::next_of_two([&self.rows, &self.parents], rows).map(|row| row as u32)
+    }
+
     /// Notes a row that is, or may be, stored elsewhere than below that parent.
     pub(super) fn note(&mut self, parent: u32, row: u32, rows: usize) {
         let (index, bit) = bits::place(row);
