@@ -188,3 +188,24 @@ impl Strays {
         assert!(!beyond(&self.rows) && !beyond(&self.parents), "a stray beyond the last row");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node that goes back and forth takes no more memory than all that may be strays.
+    #[test]
+    fn what_is_noted_again_and_again_is_bounded() {
+        const ROWS: usize = 1000;
+        let mut strays = Strays::default();
+        strays.reset(ROWS.div_ceil(64));
+        for at in 0..10_000 {
+            strays.note(at % 2, 500, ROWS);
+            assert!(strays.len() <= ROWS / TOO_MANY + SMALL, "{} are noted", strays.len());
+        }
+        assert!(strays.are_too_many() && strays.are_many(ROWS) && !strays.is_empty());
+        assert!(strays.contains(500) && strays.has_parent(0) && strays.has_parent(1));
+        strays.reset(ROWS.div_ceil(64));
+        assert!(strays.is_empty() && !strays.are_many(ROWS) && !strays.contains(500));
+    }
+}

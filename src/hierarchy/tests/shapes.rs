@@ -362,6 +362,76 @@ fn strays_below_strays_are_computed_once() {
     }
 }
 
+/// What an update has taken is known wherever it lies, also once the 64 rows around it are written down.
+#[test]
+fn a_stray_far_before_its_parent_is_computed_once() {
+    let mut random = Random(34);
+    let mut pair = Pair::new();
+    let ids: Vec<_> = (0..300).map(|place| pair.insert(None, place, random.pose())).collect();
+    pair.update();
+    pair.reparent(ids[0], Some(ids[299]), None, Keep::Local);
+    pair.update();
+    for at in [0, 100, 299] {
+        pair.set(ids[at], random.pose());
+    }
+    assert_eq!(update(&mut pair.h), 3);
+    pair.check();
+}
+
+/// What was right below a node stays in place there when all else comes to it, also where the node is a stray.
+#[test]
+fn flattening_a_stray_scatters_nothing() {
+    let mut random = Random(35);
+    let mut pair = Pair::new();
+    let (root, top) = (pair.insert(None, 0, random.pose()), pair.insert(None, 1, random.pose()));
+    for _ in 0..5 {
+        let child = pair.insert(Some(top), 0, random.pose());
+        pair.insert(Some(child), 0, random.pose());
+    }
+    pair.h.optimize();
+    pair.reparent(top, Some(root), None, Keep::Local);
+    assert_eq!(spans(&pair).1, 1, "the new parent");
+    pair.h.flatten(top, Keep::Local).unwrap();
+    assert_eq!(spans(&pair).1, 1, "something was scattered");
+    pair.h.assert_well_formed();
+}
+
+/// A sort and a new beginning pay for the strays of before.
+#[test]
+fn strays_of_before_a_sort_do_not_count() {
+    let mut random = Random(36);
+    for (round, tracked) in [(0, false), (1, false), (1, true)] {
+        let mut pair = Pair::new();
+        pair.h.track_previous(tracked);
+        let root = pair.h.add_root(random.pose()).unwrap();
+        (0..2_000).for_each(|_| _ = pair.h.add_child(root, random.pose()).unwrap());
+        pair.h.optimize();
+        // The root and 40 more, three times: a fourth would be worth a sort.
+        (0..40).for_each(|_| _ = pair.h.add_child(root, random.pose()).unwrap());
+        for _ in 0..3 {
+            pair.h.set_local(root, random.pose()).unwrap();
+            pair.h.update();
+        }
+        let root = if round == 0 {
+            pair.h.clear();
+            pair.h.add_root(random.pose()).unwrap()
+        } else {
+            pair.h.optimize();
+            root
+        };
+        let leaf = pair.h.add_child(root, random.pose()).unwrap();
+        (0..[2, 12][round]).for_each(|_| _ = pair.h.add_child(root, random.pose()).unwrap());
+        let row = pair.h.order.row(leaf.slot());
+        for _ in 0..3 {
+            pair.h.set_local(root, random.pose()).unwrap();
+            pair.h.update();
+        }
+        assert!(pair.h.order.run(pair.h.order.row(root.slot())).is_none(), "sorted");
+        assert_eq!(pair.h.order.row(leaf.slot()), row);
+        pair.h.assert_well_formed();
+    }
+}
+
 /// Strays may have cost a sort right when nothing is dirty, or nothing that has to do with them.
 #[test]
 fn an_update_of_nothing_sorts_nothing() {
