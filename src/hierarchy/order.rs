@@ -223,7 +223,8 @@ impl Order {
         let stretch = self.stretches.of(row);
         let is_run = self.strays.is_empty() || {
             let below = row + 1..stretch.end;
-            self.strays.next_parent_within(stretch.clone()).is_none() && self.strays.next_within(below).is_none()
+            // Strays first: up to the first one all rows are the node's own, and worth a look.
+            self.strays.next_within(below).is_none() && self.strays.next_parent_within(stretch.clone()).is_none()
         };
         is_run.then_some(stretch)
     }
@@ -246,17 +247,11 @@ impl Order {
     /// The strays that are children of what is a node's own in its stretch. They must be
     /// [listed](Self::list_strays).
     pub(crate) fn strays_below(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
-        let stretch = self.stretches.of(row);
-        let first = self.strays.next_parent_within(stretch.clone());
-        let listed = first.into_iter().flat_map(move |first| self.strays.listed(first..stretch.end));
-        let (mut own, mut part) = (self.own(row), row..row);
-        let mut is_own = move |parent: u32| {
-            while part.end <= parent {
-                part = own.next().unwrap_or(NONE..NONE);
-            }
-            part.start <= parent
-        };
-        listed.filter(move |&(parent, row)| is_own(parent) && self.is_stray_of(parent, row)).map(|(_, row)| row)
+        let listed = self.own(row).flat_map(move |part| {
+            let first = self.strays.next_parent_within(part.clone());
+            first.into_iter().flat_map(move |first| self.strays.listed(first..part.end))
+        });
+        listed.filter(move |&(parent, row)| self.is_stray_of(parent, row)).map(|(_, row)| row)
     }
 
     /// Whether what was noted of a row is still so.
