@@ -29,8 +29,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// Adds a node after the last child of `parent`, with a local pose in the parent's space.
     ///
-    /// Marks the node dirty. O(1), amortised, plus a climb that stops at the first ancestor that an
-    /// earlier edit has climbed to.
+    /// Marks the node dirty. O(1), amortised.
     ///
     /// # Errors
     /// [`StaleNode`], [`NonFinite`](crate::NonFinite), [`NotRotation`](crate::NotRotation); nothing

@@ -284,7 +284,7 @@ impl Order {
 
     /// For [`strays_below`](Self::strays_below), until the next edit.
     pub(crate) fn list_strays(&mut self) {
-        self.strays.settle();
+        self.strays.settle(&self.parents);
     }
 
     /// Appends a node as a run of one.
@@ -421,7 +421,7 @@ impl Order {
 
     /// Lays the whole forest out in pre-order, without holes, and says what moved where.
     pub(crate) fn sort(&mut self) -> Permutation {
-        self.strays.settle();
+        self.strays.settle(&self.parents);
         let order = Permutation(layout::pre_order(self));
         self.slots = order.apply(&self.slots);
         for (new, &slot) in self.slots.iter().enumerate() {

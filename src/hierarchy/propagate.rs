@@ -96,6 +96,8 @@ struct Sources<'a, A: Accumulate> {
     marks: &'a mut Marks,
     changes: &'a mut Changes,
     cuts: Cuts<'a>,
+    /// What is above some pieces may be found after them.
+    is_scattered: bool,
     trunk: &'a mut Trunk<A>,
     /// Poses are taken one by one where it is not.
     is_trunk_right: bool,
@@ -142,6 +144,7 @@ impl<A: Accumulate> WorldRows<A> {
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.rows.shrink_to_fit();
+        self.taken = Taken::default();
     }
 
     /// Makes room for a new last row, which must be marked.
@@ -309,7 +312,7 @@ impl<A: Accumulate> WorldRows<A> {
     #[inline(always)]
     fn sweep_soon(&mut self, piece: Piece, sources: &mut Sources<'_, A>) {
         self.taken.pieces.push(piece);
-        if self.taken.pieces.len() >= PIECES && self.taken.groups.is_empty() {
+        if self.taken.pieces.len() >= PIECES && !sources.is_scattered {
             self.sweep_taken(sources);
         }
     }
@@ -454,6 +457,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             marks: &mut self.marks,
             changes: &mut self.changes,
             cuts: self.inherits.cuts(),
+            is_scattered: strays.is_some(),
             trunk: &mut self.trunk,
             is_trunk_right,
             inherits: &self.inherits,

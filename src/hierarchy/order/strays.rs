@@ -38,6 +38,8 @@ pub(super) struct Strays {
     parents: Vec<u64>,
     /// Parent and stray. Some are none any more, or have another parent by now.
     list: BTreeSet<(u32, u32)>,
+    /// How many were left in the list when it was last looked through.
+    so: usize,
     /// The same, not in the list yet: edits are to cost nothing but this.
     noted: Vec<(u32, u32)>,
     are_too_many: bool,
@@ -62,6 +64,7 @@ impl Strays {
             column.resize(words, 0);
         }
         self.list.clear();
+        self.so = 0;
         self.noted.clear();
         self.are_too_many = false;
     }
@@ -152,11 +155,19 @@ impl Strays {
         self.parents[index] &= !bit;
     }
 
-    /// Puts what has been noted in the list.
-    pub(super) fn settle(&mut self) {
+    /// Puts what has been noted in the list, given the parents of all rows: what is still so. Leaves out of the list,
+    /// once it has doubled, what is not.
+    pub(super) fn settle(&mut self, parents: &[u32]) {
+        let rows = &self.rows;
+        let is_so = |&(parent, row): &(u32, u32)| bits::contains(rows, row) && parents[row as usize] == parent;
+        self.noted.retain(is_so);
         // In order, so that one is put in near the other.
         self.noted.sort_unstable();
         self.list.extend(self.noted.drain(..));
+        if self.list.len() > 2 * self.so + SMALL {
+            self.list.retain(is_so);
+            self.so = self.list.len();
+        }
     }
 
     /// The strays that are listed for parents from one row up to another, each with the parent it was noted for.

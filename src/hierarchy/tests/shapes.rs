@@ -432,6 +432,56 @@ fn strays_of_before_a_sort_do_not_count() {
     }
 }
 
+/// However much is taken before what is above it, it waits for that.
+#[test]
+fn pieces_wait_for_what_is_above_them() {
+    let mut random = Random(44);
+    let mut h = HierarchyOf::<Hash>::new();
+    let ids: Vec<_> = (0..100_000).map(|_| h.add_root(random.pose()).unwrap()).collect();
+    let (first, last) = (ids[0], ids[ids.len() - 1]);
+    h.update();
+    h.reparent(first, last, Keep::Local).unwrap();
+    h.update();
+    // One in each 64 rows, first of them the child, and its parent last.
+    for &id in ids.iter().step_by(64).chain([&last]) {
+        h.set_local(id, random.pose()).unwrap();
+    }
+    let world = h.world(first).unwrap();
+    assert_eq!(h.update()[first], world);
+    h.assert_well_formed();
+}
+
+/// Strays among the rows of a stretch that many threads share, their parents before, in and after it.
+#[cfg(feature = "rayon")]
+#[test]
+fn strays_in_a_stretch_that_is_split_keep_their_worlds() {
+    let mut random = Random(45);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    for strays in [1, 5, 200] {
+        let mut h = HierarchyOf::<Hash>::new();
+        let before = h.add_root(random.pose()).unwrap();
+        let parents: Vec<_> = (0..60_000_usize).map(|at| at.checked_sub(1).map(|at| at / 3)).collect();
+        let locals: Vec<_> = parents.iter().map(|_| random.pose()).collect();
+        let ids = h.extend(None, &parents, &locals).unwrap();
+        let after = h.add_root(random.pose()).unwrap();
+        h.optimize();
+        for at in 0..strays {
+            let parent = [before, after, ids[random.below(ids.len())]][at % 3];
+            // Mostly leaves. Where it would be a cycle, nothing moves.
+            let _ = h.reparent(ids[1 + random.below(ids.len() - 1)], parent, Keep::Local);
+        }
+        pool.install(|| h.update_parallel());
+        h.assert_well_formed();
+        for _ in 0..3 {
+            h.set_local(ids[0], random.pose()).unwrap();
+            let mut by_one = h.clone();
+            pool.install(|| h.update_parallel());
+            h.assert_well_formed();
+            assert_eq!(h.worlds().unwrap().rows(), by_one.update().rows(), "{strays} strays");
+        }
+    }
+}
+
 /// Strays may have cost a sort right when nothing is dirty, or nothing that has to do with them.
 #[test]
 fn an_update_of_nothing_sorts_nothing() {
