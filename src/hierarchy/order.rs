@@ -277,6 +277,11 @@ impl Order {
         (rows != 0).then(|| (self.strays.len() as u64 * rows as u64 / self.len() as u64) as usize)
     }
 
+    /// Whether any row is not in place.
+    pub(crate) fn has_strays(&self) -> bool {
+        !self.strays.is_empty()
+    }
+
     /// Whether there are so many strays that a sort is paid for by the edits that made them.
     pub(crate) fn is_disordered(&self) -> bool {
         self.strays.are_many(self.len())

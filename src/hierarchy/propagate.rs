@@ -37,6 +37,9 @@ use core::ops::Range;
 /// So many rows are swept in the time that it takes to begin elsewhere.
 const GAP: u32 = 32;
 
+/// In gaps no longer than this the processor has begun on the next rows already.
+const SHORT_GAP: u32 = 4;
+
 /// More rows than this, one after the other in place, are a piece of their own: threads may share it.
 const LONG: usize = 4096;
 
@@ -187,12 +190,7 @@ impl<A: Accumulate> WorldRows<A> {
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
                 Some(run) if run.end <= block_end(row) => self.take_blocks(row, sources),
-                Some(run) => {
-                    let stretch = adjoining(run, sources);
-                    self.take(stretch.clone(), sources);
-                    self.sweep_soon(Piece::Stretch(stretch.clone()), sources);
-                    stretch.end
-                }
+                Some(run) => self.take_runs(run, sources),
                 None => {
                     self.gather(row, sources);
                     row + 1
@@ -210,6 +208,25 @@ impl<A: Accumulate> WorldRows<A> {
         }
         sources.marks.unset_range(rows.clone());
         sources.changes.record(rows);
+    }
+
+    /// Takes a dirty run, and those that follow after a few clean rows at most, such as the roots of characters that
+    /// lie side by side: what is between comes out as it was. Returns where that ended.
+    fn take_runs(&mut self, run: Range<u32>, sources: &mut Sources<'_, A>) -> u32 {
+        let (start, mut end, mut next) = (run.start, run.end, Some(run));
+        let mut has_gaps = false;
+        while let Some(run) = next {
+            let stretch = adjoining(run, sources);
+            self.take(stretch.clone(), sources);
+            has_gaps |= stretch.start > end;
+            end = stretch.end;
+            let row = sources.marks.next(end).filter(|&row| row - end <= SHORT_GAP);
+            next = row.and_then(|row| sources.order.run(row).filter(|run| run.end > block_end(row)));
+        }
+        // Where nothing is a stray, all between is in place too.
+        let is_in_place = !has_gaps || !sources.order.has_strays();
+        self.sweep_soon(if is_in_place { Piece::Stretch(start..end) } else { Piece::Blocks(start..end) }, sources);
+        end
     }
 
     /// Takes the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
