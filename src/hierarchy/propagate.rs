@@ -234,6 +234,8 @@ impl<A: Accumulate> WorldRows<A> {
     fn take_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> u32 {
         let dense = dense(sources.order.len());
         let is_dense = |rows: u64| rows.count_ones() >= dense;
+        // One with less among them costs less than to begin anew behind it.
+        let goes_on = |rows: u64| rows.count_ones() >= dense / 3;
         let (mut block, mut rows) = (row, short_runs(row, sources));
         // The rows between come out as they were, or are below a dirty row that is yet to be swept.
         if !is_dense(rows) {
@@ -244,7 +246,7 @@ impl<A: Accumulate> WorldRows<A> {
             return last_row(block, rows) + 1;
         }
         let mut end = row;
-        while is_dense(rows) {
+        while goes_on(rows) {
             self.take_block(block, rows, sources);
             end = last_row(block, rows) + 1;
             let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
