@@ -248,12 +248,20 @@ pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
             // A parent before the piece, and no parent, wrap to far beyond its end.
             let world = match worlds.get(parent.wrapping_sub(start) as usize) {
                 Some(parent) => kernel.product(kernel.load(parent), local),
-                None => match above.binary_search_by_key(&parent, |&(row, _)| row) {
-                    Ok(at) => kernel.product(kernel.load(&above[at].1), local),
-                    Err(_) => kernel.load(&A::root(local)),
-                },
+                None => kernel.load(&below_outside::<A>(above, parent, local)),
             };
             kernel.store(world, &mut worlds[row - start as usize]);
         },
     );
+}
+
+/// Of a row whose parent is not in the piece: one in hundreds. Kept out of the loop, which has few registers to spare.
+#[cfg(feature = "rayon")]
+#[cold]
+#[inline(never)]
+fn below_outside<A: Accumulate>(above: &[(u32, A::Row)], parent: u32, local: &A::Row) -> A::Row {
+    match above.binary_search_by_key(&parent, |&(row, _)| row) {
+        Ok(at) => A::product(&above[at].1, local),
+        Err(_) => A::root(local),
+    }
 }

@@ -10,7 +10,7 @@ use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Fewer rows than this are swept before another thread has woken up.
-const WORTH_SPLITTING: usize = 16 * 1024;
+const WORTH_SPLITTING: usize = 32 * 1024;
 
 /// The smallest piece worth handing over: some ten microseconds of work.
 const SMALLEST_PIECE: usize = 2 * 1024;
