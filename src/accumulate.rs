@@ -103,8 +103,8 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
         Self::product(parent, local)
     }
     /// For each row of two lanes, each in order, by turns: `root` where the parent is no row, else `product`. The
-    /// first lane is no longer than the second. Rows whose bit is set in `cuts`, 64 to a word, stay. Not generic where it is implemented, so that an unoptimised
-    /// build of a user's crate does not slow it down.
+    /// first lane is no longer than the second. Rows whose bit is set in `cuts`, 64 to a word, stay. Not generic
+    /// where it is implemented, so that an unoptimised build of a user's crate does not slow it down.
     #[doc(hidden)]
     fn sweep(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], lanes: [Range<usize>; 2], cuts: &[u64]);
     /// Worlds of rows each of which is the child of the one before; the first one's parent is `above`.

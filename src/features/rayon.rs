@@ -24,7 +24,8 @@ const PIECES: usize = 4;
 impl<A: Accumulate> HierarchyOf<A> {
     /// As [`update`](Self::update), on all threads of the current rayon pool, with the same bits.
     ///
-    /// Decides by itself whether that pays: what is small, scattered, or a chain is done on this thread.
+    /// Decides by itself whether that pays: what is small, scattered, or a chain is done on this thread. It cannot tell
+    /// whether the pool sleeps: below some 150 000 rows, to wake it may cost a little more than it helps.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};

@@ -39,7 +39,7 @@ pub(super) struct Strays {
     /// Parent and stray. Some are none any more, or have another parent by now.
     list: BTreeSet<(u32, u32)>,
     /// How many were left in the list when it was last looked through.
-    so: usize,
+    kept: usize,
     /// The same, not in the list yet: edits are to cost nothing but this.
     noted: Vec<(u32, u32)>,
     are_too_many: bool,
@@ -64,7 +64,7 @@ impl Strays {
             column.resize(words, 0);
         }
         self.list.clear();
-        self.so = 0;
+        self.kept = 0;
         self.noted.clear();
         self.are_too_many = false;
     }
@@ -75,7 +75,7 @@ impl Strays {
         self.parents.push(0);
     }
 
-    /// Whether nothing has been noted since the last sort.
+    /// Whether every row is in place.
     pub(super) fn is_empty(&self) -> bool {
         self.noted.is_empty() && self.list.is_empty() && !self.are_too_many
     }
@@ -85,7 +85,7 @@ impl Strays {
         self.are_too_many || self.len() > rows / many(rows) + SMALL
     }
 
-    /// How many are listed.
+    /// How many are listed, or noted to be.
     pub(super) fn len(&self) -> usize {
         self.noted.len() + self.list.len()
     }
@@ -164,9 +164,9 @@ impl Strays {
         // In order, so that one is put in near the other.
         self.noted.sort_unstable();
         self.list.extend(self.noted.drain(..));
-        if self.list.len() > 2 * self.so + SMALL {
+        if self.list.len() > 2 * self.kept + SMALL {
             self.list.retain(is_so);
-            self.so = self.list.len();
+            self.kept = self.list.len();
         }
     }
 
