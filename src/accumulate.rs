@@ -116,18 +116,18 @@ pub trait Accumulate: Sealed + Copy + Debug + Default + Send + Sync + 'static {
     /// As [`sweep`](Self::sweep), for those of the 64 rows from `start` on whose bit is set.
     #[doc(hidden)]
     fn sweep_bits(parents: &[u32], locals: &[Self::Row], worlds: &mut [Self::Row], start: usize, rows: u64);
-    /// A sweep of rows of one piece: `worlds` holds that from `start` on, and `above`, in order of rows,
-    /// the worlds of all parents that lie outside.
+    /// A sweep of rows of one piece: `worlds` holds that from `start` on, and parents that are not there are found
+    /// `outside`.
     #[cfg(feature = "rayon")]
     #[doc(hidden)]
-    fn sweep_piece(
+    fn sweep_piece<'w>(
         parents: &[u32],
         locals: &[Self::Row],
         worlds: &mut [Self::Row],
-        start: u32,
+        start: usize,
         lanes: [Range<usize>; 2],
         cuts: &[u64],
-        above: &[(u32, Self::Row)],
+        outside: &dyn Fn(u32) -> Option<&'w Self::Row>,
     );
     #[doc(hidden)]
     fn world(row: &Self::Row) -> Self::World;

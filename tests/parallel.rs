@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-const NODES: usize = 60_000;
+const NODES: usize = 70_000;
 
 type Parent = fn(usize, &mut Random) -> Option<usize>;
 
@@ -204,6 +204,32 @@ fn bits_are_those_of_one_thread_with_strays() {
                 by_many.assert_well_formed();
             }
             h.update();
+        }
+    }
+}
+
+/// A large subtree hangs under a node that lies behind it, or before it with others between, and is shared all the same.
+#[test]
+fn parents_are_found_behind_what_is_swept_and_before_it() {
+    let pool = pool(2);
+    for (name, parent) in SHAPES {
+        let mut random = Random(3);
+        let mut h = posetree::Hierarchy::new();
+        let first = h.add_root(local::<Matrices>(&mut random)).unwrap();
+        h.add_root(local::<Matrices>(&mut random)).unwrap();
+        let parents: Vec<_> = (0..NODES).map(|n| parent(n, &mut random)).collect();
+        let locals: Vec<_> = (0..NODES).map(|_| local::<Matrices>(&mut random)).collect();
+        let ids = h.extend(None, &parents, &locals).unwrap();
+        h.update();
+        let last = h.add_root(local::<Matrices>(&mut random)).unwrap();
+        h.update();
+        for top in [last, first] {
+            h.reparent(ids[0], top, Keep::Local).unwrap();
+            h.set_local(top, local::<Matrices>(&mut random)).unwrap();
+            let mut by_one = h.clone();
+            let want = by_one.update().rows();
+            pool.install(|| h.update_parallel());
+            assert_same::<Matrices>(h.update().rows(), want, name);
         }
     }
 }

@@ -140,17 +140,17 @@ impl Accumulate for Hash {
 
     #[cfg(feature = "rayon")]
     #[inline(never)]
-    fn sweep_piece(
+    fn sweep_piece<'w>(
         parents: &[u32],
         locals: &[u64],
         worlds: &mut [u64],
-        start: u32,
+        start: usize,
         lanes: [Range<usize>; 2],
         cuts: &[u64],
-        above: &[(u32, u64)],
+        outside: &dyn Fn(u32) -> Option<&'w u64>,
     ) {
         count(&lanes, cuts);
-        super::sweep::piece::<Self, _>(Plain::default(), parents, locals, worlds, start, lanes, cuts, above);
+        super::sweep::piece::<Self, _>(Plain::default(), parents, locals, worlds, start, lanes, cuts, outside);
     }
 
     fn world(row: &u64) -> u64 {

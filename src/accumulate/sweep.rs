@@ -97,17 +97,17 @@ macro_rules! sweeps {
 
         #[cfg(feature = "rayon")]
         #[inline(never)]
-        fn sweep_piece(
+        fn sweep_piece<'w>(
             parents: &[u32],
             locals: &[$Row],
             worlds: &mut [$Row],
-            start: u32,
+            start: usize,
             lanes: [Range<usize>; 2],
             cuts: &[u64],
-            above: &[(u32, $Row)],
+            outside: &dyn Fn(u32) -> Option<&'w $Row>,
         ) {
             super::sweep::widest!(|kernel| {
-                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, lanes, cuts, above)
+                super::sweep::piece::<Self, _>(kernel, parents, locals, worlds, start, lanes, cuts, outside)
             })
         }
     };
@@ -229,16 +229,20 @@ fn below<A: Accumulate, K: Kernel<A>>(kernel: K, worlds: &[A::Row], parent: u32,
 #[cfg(feature = "rayon")]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one more than the method has of which it is the body")]
-pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
+pub(crate) fn piece<'w, A: Accumulate, K: Kernel<A>>(
     kernel: K,
     parents: &[u32],
     locals: &[A::Row],
     worlds: &mut [A::Row],
-    start: u32,
+    start: usize,
     lanes: [Range<usize>; 2],
     cuts: &[u64],
-    above: &[(u32, A::Row)],
+    outside: &dyn Fn(u32) -> Option<&'w A::Row>,
 ) {
+    // Once instead of at each row.
+    let rows = lanes[1].end;
+    assert!(lanes[0].end <= rows && start <= rows);
+    let (parents, locals) = (&parents[..rows], &locals[..rows]);
     in_turn(
         lanes,
         cuts,
@@ -246,22 +250,20 @@ pub(crate) fn piece<A: Accumulate, K: Kernel<A>>(
         |row| {
             let (parent, local) = (parents[row], &locals[row]);
             // A parent before the piece, and no parent, wrap to far beyond its end.
-            let world = match worlds.get(parent.wrapping_sub(start) as usize) {
-                Some(parent) => kernel.product(kernel.load(parent), local),
-                None => kernel.load(&below_outside::<A>(above, parent, local)),
+            let above = worlds.get((parent as usize).wrapping_sub(start)).or_else(|| rarely(|| outside(parent)));
+            let world = match above {
+                Some(above) => kernel.product(kernel.load(above), local),
+                None => kernel.load(&A::root(local)),
             };
-            kernel.store(world, &mut worlds[row - start as usize]);
+            kernel.store(world, &mut worlds[row - start]);
         },
     );
 }
 
-/// Of a row whose parent is not in the piece: one in hundreds. Kept out of the loop, which has few registers to spare.
+/// Calls what a loop needs for one row in hundreds, for which it has no registers to spare.
 #[cfg(feature = "rayon")]
 #[cold]
 #[inline(never)]
-fn below_outside<A: Accumulate>(above: &[(u32, A::Row)], parent: u32, local: &A::Row) -> A::Row {
-    match above.binary_search_by_key(&parent, |&(row, _)| row) {
-        Ok(at) => A::product(&above[at].1, local),
-        Err(_) => A::root(local),
-    }
+fn rarely<R>(work: impl FnOnce() -> R) -> R {
+    work()
 }

@@ -200,11 +200,6 @@ impl Order {
         &self.slots
     }
 
-    /// The length of each row's stretch.
-    pub(crate) fn spans(&self) -> &[u32] {
-        &self.stretches.lengths
-    }
-
     /// Which rows are runs of one, 64 to a word.
     pub(crate) fn ones(&self) -> &[u64] {
         &self.stretches.ones

@@ -87,8 +87,8 @@ struct Taken {
 }
 
 fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cuts<'a>) -> Columns<'a, A> {
-    let (parents, slots, spans, ones) = (order.parents(), order.slots(), order.spans(), order.ones());
-    Columns { parents, slots, spans, ones, strays: order.strays(), locals: locals.rows(), cuts }
+    let (parents, slots, ones) = (order.parents(), order.slots(), order.ones());
+    Columns { parents, slots, ones, strays: order.strays(), locals: locals.rows(), cuts }
 }
 
 /// What an update reads, the marks that it clears, and where it notes what it computes.

@@ -2,7 +2,7 @@
 //! the children of one parent by a loop that keeps the world above in registers.
 
 use super::bits::{self, BITS};
-use super::caches::OUT_OF_CACHE;
+use super::caches::{OUT_OF_CACHE, OUT_OF_CACHES};
 use super::inherit::Cuts;
 use crate::accumulate::Accumulate;
 use crate::topology::NONE;
@@ -14,9 +14,6 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     pub(crate) parents: &'a [u32],
     /// [`NONE`] for holes.
     pub(crate) slots: &'a [u32],
-    /// Lengths of stretches.
-    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "read where a stretch is split"))]
-    pub(crate) spans: &'a [u32],
     /// By row, as bits, which runs are one row long.
     pub(crate) ones: &'a [u64],
     /// By row, as bits, which lie elsewhere than below their parent.
@@ -42,9 +39,18 @@ enum Kind {
 /// Fewer rows than this are not worth a look at what they are.
 const SHORT: usize = 8;
 
-/// A piece of rows that come from memory must be so long: at the end of a lane the processor has fetched ahead what
-/// is not swept next. Measured: pieces of 1000 rows take longer in two lanes, and of 4000 still 4 % among a million.
-const LONG: usize = 8 * 1024;
+/// A piece must be so long for two lanes where rows come from memory: at the end of a lane the processor has fetched
+/// ahead what is not swept next. Measured: among a million, pieces of 1000 rows take longer in two lanes, and of 4000
+/// still 4 %; among 100 000, of 2000 rows 10 % less.
+const fn long(rows: usize) -> usize {
+    if rows <= OUT_OF_CACHE {
+        0
+    } else if rows <= OUT_OF_CACHES {
+        2 * 1024
+    } else {
+        8 * 1024
+    }
+}
 
 /// A piece is swept in two lanes if it has so many rows for each one that must be computed in advance.
 const ROWS_PER_ANCESTOR: usize = 16;
@@ -104,20 +110,26 @@ fn all(parents: &[u32], is: impl Fn(usize, u32) -> bool) -> bool {
     parents.iter().enumerate().fold(true, |all, (at, &parent)| all & is(at, parent))
 }
 
+/// Finds the worlds of rows that are not in a piece.
+pub(crate) type Outside<'a, A> = dyn Fn(u32) -> Option<&'a <A as Accumulate>::Row> + Sync + 'a;
+
 /// Where the worlds of a piece are, and those of the parents outside.
 pub(crate) struct Window<'a, A: Accumulate> {
     /// The first row that is in `worlds`.
     pub(crate) start: usize,
     pub(crate) worlds: &'a mut [A::Row],
-    /// In order of rows.
-    pub(crate) above: &'a [(u32, A::Row)],
+    pub(crate) outside: &'a Outside<'a, A>,
 }
 
-impl<A: Accumulate> Window<'_, A> {
+impl<'a, A: Accumulate> Window<'a, A> {
+    /// On all rows.
+    pub(crate) fn all(worlds: &'a mut [A::Row]) -> Self {
+        Self { start: 0, worlds, outside: &|_| None }
+    }
+
     fn world(&self, row: u32) -> Option<A::Row> {
         let inside = (row as usize).checked_sub(self.start).and_then(|at| self.worlds.get(at));
-        let outside = || self.above.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| &self.above[at].1);
-        inside.or_else(outside).copied()
+        inside.or_else(|| (self.outside)(row)).copied()
     }
 
     /// Sweeps rows, parents first: by the given loop over two lanes what is of no kind.
@@ -147,20 +159,26 @@ impl<A: Accumulate> Window<'_, A> {
     /// first one is what is above its first row, because a stretch reaches as far as what is below it. That is
     /// computed here, and once more in its turn, with the same bits.
     fn middle(&mut self, columns: Columns<'_, A>, rows: &Range<usize>) -> Option<usize> {
-        if columns.parents.len() > OUT_OF_CACHE && rows.len() < LONG {
+        if rows.len() < long(columns.parents.len()) {
             return None;
         }
-        // A hole does not know in whose run it lies.
-        let middle = (rows.start..=rows.start + rows.len() / 2).rev().find(|&row| columns.slots[row] != NONE)?;
-        let most = MOST_ANCESTORS.min(rows.len() / ROWS_PER_ANCESTOR);
-        self.sweep_above(columns, middle, rows.start, most).then_some(middle)
+        self.cut(columns, rows, rows.start + rows.len() / 2)
     }
 
-    /// Computes what is above a row, from `start` on, if that is no more than so many rows, and none of them is
-    /// a stray: that does not know in whose stretch it lies.
+    /// A row at or before the given one of some rows that can be swept from there on beside those before: what is
+    /// above it is computed.
+    pub(crate) fn cut(&mut self, columns: Columns<'_, A>, rows: &Range<usize>, at: usize) -> Option<usize> {
+        // A hole does not know in whose run it lies.
+        let at = (rows.start..=at).rev().find(|&row| columns.slots[row] != NONE)?;
+        let most = MOST_ANCESTORS.min(rows.len() / ROWS_PER_ANCESTOR);
+        self.sweep_above(columns, at, rows.start, most).then_some(at)
+    }
+
+    /// Computes what is above a row, from `start` on, if that is no more than so many rows, and none of them but the
+    /// first row of all is a stray: that does not know in whose stretch it lies.
     fn sweep_above(&mut self, columns: Columns<'_, A>, row: usize, start: usize, most: usize) -> bool {
         if bits::contains(columns.strays, row as u32) {
-            return false;
+            return row == start;
         }
         let above = columns.parents[row] as usize;
         if !(start..row).contains(&above) {
@@ -180,7 +198,7 @@ impl<A: Accumulate> Window<'_, A> {
 
 /// Sweeps rows, parents first, one after the other.
 pub(crate) fn sweep_in_line<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], rows: Range<usize>) {
-    let mut window = Window { start: 0, worlds, above: &[] };
+    let mut window = Window::<A>::all(worlds);
     window.sweep(columns, rows, |window, lanes| {
         A::sweep(columns.parents, columns.locals, window.worlds, lanes, columns.cuts.words());
     });
@@ -271,7 +289,7 @@ mod tests {
             let mut worlds = line.clone();
             worlds[rows.start..].fill(7);
             let (parents, slots, ones, locals) = (&parents, &slots, &ones, &locals);
-            let columns = Columns::<Hash> { parents, slots, spans: &[], ones, strays: &[], locals, cuts: inherits.cuts() };
+            let columns = Columns::<Hash> { parents, slots, ones, strays: &[], locals, cuts: inherits.cuts() };
             sweep_in_line(columns, &mut worlds, rows.clone());
             prop_assert_eq!(&worlds[..rows.end], &line[..rows.end]);
             prop_assert!(worlds[rows.end..].iter().all(|&world| world == 7));
@@ -293,21 +311,26 @@ mod tests {
         assert_eq!(count(&[(false, 500, 0), (false, 500, 0)], Kind::Siblings), 1_001 - BITS - BITS);
     }
 
-    /// Pieces are opened in the middle, but at no hole, not below a deep row, and not where they are short and many.
+    /// Pieces are opened in the middle, but at no hole, not below a deep row, not where they are short and many, and
+    /// below a stray only if they begin with it.
     #[test]
     fn long_pieces_are_swept_from_the_middle() {
-        let middle = |parts: &[(bool, usize, u32)], hole: Option<usize>, rows: Range<usize>| {
+        let opened = |parts: &[(bool, usize, u32)], hole: Option<usize>, stray: Option<u32>, rows: Range<usize>| {
             let (mut parents, ones) = forest(parts);
             let mut slots = slots(&parents, &ones);
             if let Some(row) = hole {
                 (parents[row], slots[row]) = (NONE, NONE);
             }
             let (locals, inherits) = (locals(parents.len()), Inherits::default());
-            let (parents, slots, ones, locals) = (&parents, &slots, &ones, &locals);
-            let columns =
-                Columns::<Hash> { parents, slots, spans: &[], ones, strays: &[], locals, cuts: inherits.cuts() };
-            Window { start: 0, worlds: &mut vec![0; parents.len()], above: &[] }.middle(columns, &rows)
+            let mut strays = vec![0; ones.len()];
+            if let Some((index, bit)) = stray.map(bits::place) {
+                strays[index] = bit;
+            }
+            let (parents, slots, ones, strays, locals) = (&parents, &slots, &ones, &strays, &locals);
+            let columns = Columns::<Hash> { parents, slots, ones, strays, locals, cuts: inherits.cuts() };
+            Window::all(&mut vec![0; parents.len()]).middle(columns, &rows)
         };
+        let middle = |parts: &[_], hole, rows| opened(parts, hole, None, rows);
         // Families of five, each below the last one of another.
         let families = vec![(false, 5, 2); 20_000];
         assert_eq!(middle(&families[..200], None, 0..1000), Some(500));
@@ -315,5 +338,9 @@ mod tests {
         assert_eq!(middle(&families, None, 0..1000), None);
         assert_eq!(middle(&families, None, 0..50_000), Some(25_000));
         assert_eq!(middle(&[(true, 1000, 0)], None, 0..1000), None);
+        let family = [(false, 3, 0), (false, 1000, 0)];
+        assert_eq!(middle(&family, None, 0..1004), Some(502));
+        assert_eq!(opened(&family, None, Some(3), 0..1004), None);
+        assert_eq!(opened(&family, None, Some(3), 3..1004), Some(503));
     }
 }
