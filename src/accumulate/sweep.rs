@@ -125,8 +125,8 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
     cuts: &[u64],
 ) {
     // Once instead of at each row.
-    let rows = lanes[1].end;
-    assert!(lanes[0].end <= rows && rows <= worlds.len());
+    let rows = lanes[0].end.max(lanes[1].end);
+    assert!(rows <= worlds.len());
     let (parents, locals) = (&parents[..rows], &locals[..rows]);
     in_turn(
         lanes,
