@@ -109,15 +109,22 @@ fn laid_out(order: &Order) -> Vec<Place> {
 /// All rows but holes, each after its parent's: in their order, or from the last to the first where most parents
 /// come later, as far as that allows.
 fn parents_first(order: &Order) -> Vec<u32> {
+    let (len, last) = (order.len() as u32, (order.len() as u32).wrapping_sub(1));
+    let count =
+        |is: fn(u32, u32) -> bool| (0..len).zip(&order.parents).filter(|&(row, &parent)| is(row, parent)).count();
+    let earlier = count(|row, parent| parent < row);
+    let later = count(|row, parent| parent > row && parent != NONE);
+    let is_backwards = later > earlier;
+    let in_turn = (0..len).map(|at| if is_backwards { last - at } else { at });
+    let is_hole = |row: u32| order.slots[row as usize] == NONE;
+    if earlier.min(later) == 0 {
+        return in_turn.filter(|&row| !is_hole(row)).collect();
+    }
     let mut rows = Vec::with_capacity(order.len() - order.holes);
     let mut taken = vec![0_u64; order.len().div_ceil(BITS)];
     let mut path = Vec::new();
-    let last = (order.len() as u32).wrapping_sub(1);
-    let later = (0..).zip(&order.parents).filter(|&(row, &parent)| parent != NONE && parent > row).count();
-    let is_backwards = 2 * later > order.len();
-    for at in 0..order.len() as u32 {
-        let mut at = if is_backwards { last - at } else { at };
-        while at != NONE && order.slots[at as usize] != NONE && !bits::contains(&taken, at) {
+    for mut at in in_turn {
+        while at != NONE && !is_hole(at) && !bits::contains(&taken, at) {
             let (index, bit) = bits::place(at);
             taken[index] |= bit;
             path.push(at);
