@@ -196,7 +196,7 @@ impl Changes {
                 self.rows[BITS * index + row] = block.version;
             }
         }
-        self.rows = order.apply(&self.rows);
+        order.apply(&mut self.rows);
         self.blocks.clear();
         self.blocks.extend(self.rows.chunks(BITS).map(|rows| {
             let version = rows.iter().copied().max().unwrap_or_default();

@@ -39,14 +39,14 @@ impl Permutation {
         self.0.iter().map(|place| place.old)
     }
 
-    /// The elements of a column in their new order.
-    pub(crate) fn apply<T: Copy>(&self, column: &[T]) -> Vec<T> {
-        let mut sorted = Vec::new();
+    /// Brings the elements of a column in their new order, with as much room for more as there was.
+    pub(crate) fn apply<T: Copy>(&self, column: &mut Vec<T>) {
+        let mut sorted = Vec::with_capacity(column.capacity());
         self.apply_into(column, &mut sorted);
-        sorted
+        *column = sorted;
     }
 
-    /// The same, in place of what a buffer held.
+    /// The elements of a column in their new order, in place of what a buffer held.
     pub(crate) fn apply_into<T: Copy>(&self, column: &[T], sorted: &mut Vec<T>) {
         sorted.clear();
         sorted.extend(self.iter().map(|old| column[old as usize]));
@@ -423,7 +423,7 @@ impl Order {
     pub(crate) fn sort(&mut self) -> Permutation {
         self.strays.settle(&self.parents);
         let order = Permutation(layout::pre_order(self));
-        self.slots = order.apply(&self.slots);
+        order.apply(&mut self.slots);
         for (new, &slot) in self.slots.iter().enumerate() {
             self.rows[slot as usize] = new as u32;
         }

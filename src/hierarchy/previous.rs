@@ -73,7 +73,7 @@ impl<A: Accumulate> Previous<A> {
 
     pub(super) fn permute(&mut self, order: &Permutation) {
         if let Some(column) = &mut self.0 {
-            column.rows = order.apply(&column.rows);
+            order.apply(&mut column.rows);
             column.fresh.permute(order);
         }
     }

@@ -190,7 +190,7 @@ impl<A: Accumulate> WorldRows<A> {
 
     /// Moves the worlds to where a sort has put them.
     fn carry(&mut self, order: &Permutation) {
-        self.rows = order.apply(&self.rows);
+        order.apply(&mut self.rows);
         self.strays = 0;
     }
 
