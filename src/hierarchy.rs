@@ -14,6 +14,7 @@ mod order;
 mod previous;
 mod print;
 mod propagate;
+mod refresh;
 mod reparent;
 #[cfg(feature = "serde")]
 mod save;
@@ -51,7 +52,7 @@ use inherit::Inherits;
 use local::Locals;
 use order::Order;
 use previous::Previous;
-use propagate::WorldRows;
+use refresh::WorldRows;
 use trunk::Trunk;
 
 /// A forest of nodes with local poses and cached world poses, whose worlds are products of matrices.

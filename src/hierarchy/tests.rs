@@ -6,6 +6,7 @@ mod inherit;
 mod readers;
 mod scripts;
 mod shapes;
+mod strays;
 mod subtrees;
 
 use super::{HierarchyOf, Inherit, Keep};
