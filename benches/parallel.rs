@@ -1,5 +1,5 @@
-//! How many times faster `update_parallel` is than `update`, everything dirty: both in turn on one hierarchy, as one
-//! frame comes after the other, medians, the same rows. Once with a pool that has had nothing to do for a while, so
+//! How many times faster `update_parallel` is than `update`, everything dirty or every other character of a crowd: both
+//! in turn on one hierarchy, as one frame comes after the other, medians, the same rows. Once with a pool that has had nothing to do for a while, so
 //! that its threads have to be woken, and once with one that has just been used, as by what set the local poses.
 //!
 //! `cargo bench --features rayon --bench parallel`
@@ -8,6 +8,7 @@ mod support;
 
 use posetree::{Error, Hierarchy};
 use std::time::{Duration, Instant};
+use support::floor::Floor;
 use support::shapes::{Shape, humanoids, random, tree};
 
 fn main() -> Result<(), Error> {
@@ -25,40 +26,67 @@ fn main() -> Result<(), Error> {
         ]);
     }
     println!("threads: {}\n", rayon::current_num_threads());
-    println!("| tree | nodes | update | update_parallel, asleep | awake | ratio, asleep | awake |");
-    println!("|---|--:|--:|--:|--:|--:|--:|");
-    shapes.iter().try_for_each(|shape| compare(shape, if measure { 41 } else { 1 }))
+    println!(
+        "| tree | moving | update | update_parallel, asleep | awake | streamed | ratio, asleep | awake | streamed |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let rounds = if measure { 41 } else { 1 };
+    shapes.iter().try_for_each(|shape| compare(shape, rounds, 1))?;
+    compare(&humanoids(if measure { 4_000 } else { 2 }), rounds, 2)
 }
 
-fn compare(shape: &Shape, rounds: usize) -> Result<(), Error> {
+/// Of so many roots one moves, with all below it.
+fn compare(shape: &Shape, rounds: usize, roots: usize) -> Result<(), Error> {
     let mut h = Hierarchy::new();
     let ids = h.extend(None, &shape.parents, &shape.locals[0])?;
+    let mut root = 0;
+    let moves = shape.parents.iter().map(|parent| {
+        root += usize::from(parent.is_none());
+        root % roots == 0
+    });
+    let movers: Vec<usize> = (0..).zip(moves).filter(|&(_, moves)| moves).map(|(node, _)| node).collect();
     let rows = [0, 1].map(|pose| {
-        ids.iter().zip(&shape.locals[pose]).for_each(|(&id, &local)| h.set_local(id, local).expect("a node"));
+        movers.iter().for_each(|&node| h.set_local(ids[node], shape.locals[pose][node]).expect("a node"));
         h.update().rows().to_vec()
     });
-    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    let mut floor = Floor::new(&mut h)?;
+    let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for round in 0..rounds {
         for (way, times) in times.iter_mut().enumerate() {
             let pose = (round + way) % 2;
-            for (&id, &local) in ids.iter().zip(&shape.locals[pose]) {
-                h.set_local(id, local)?;
+            for &node in &movers {
+                h.set_local(ids[node], shape.locals[pose][node])?;
             }
-            if way == 2 {
+            if way >= 2 {
                 rayon::broadcast(|_| ());
             }
-            times.push(timed(|| if way == 0 { h.update().version() } else { h.update_parallel().version() }));
+            times.push(match way {
+                0 => timed(|| h.update().version()),
+                3 => timed(|| stream(&mut floor)),
+                _ => timed(|| h.update_parallel().version()),
+            });
             assert!(h.update().rows() == rows[pose], "{}: other rows", shape.name);
         }
     }
-    let [one, asleep, awake] = times.map(|mut times| {
+    let times = times.map(|mut times| {
         times.sort_unstable();
         times[times.len() / 2]
     });
-    let ratio = |many: Duration| one.as_secs_f64() / many.as_secs_f64();
-    print!("| {} | {} | {one:.1?} | {asleep:.1?} | {awake:.1?} |", shape.name, ids.len());
-    println!(" {:.2} | {:.2} |", ratio(asleep), ratio(awake));
+    print!("| {} | {} of {} |", shape.name, movers.len(), ids.len());
+    times.iter().for_each(|time| print!(" {time:.1?} |"));
+    times[1..].iter().for_each(|time| print!(" {:.2} |", times[0].as_secs_f64() / time.as_secs_f64()));
+    println!();
     Ok(())
+}
+
+/// This thread takes a part too, as in an update.
+fn stream(floor: &mut Floor) {
+    let mut copies = floor.copies(rayon::current_num_threads());
+    let first = copies.next();
+    rayon::in_place_scope(|scope| {
+        copies.for_each(|copy| scope.spawn(|_| copy()));
+        first.into_iter().for_each(|copy| copy());
+    });
 }
 
 fn timed<R>(work: impl FnOnce() -> R) -> Duration {

@@ -233,3 +233,40 @@ fn parents_are_found_behind_what_is_swept_and_before_it() {
         }
     }
 }
+
+/// Every other character of a crowd moves, some of them roots, some below groups that rest.
+#[test]
+fn characters_of_a_crowd_are_shared() {
+    const BONES: usize = 50;
+    let mut random = Random(5);
+    let mut h = posetree::Hierarchy::new();
+    let mut dirty = Vec::new();
+    let mut group = None;
+    for character in 0..4_000 {
+        if character % 100 == 0 {
+            // Groups in groups: what is above a character is some rows before it.
+            group = Some(h.add_root(local::<Matrices>(&mut random)).unwrap()).filter(|_| character % 300 != 0);
+            for _ in 0..character / 500 {
+                group = Some(match group {
+                    Some(group) => h.add_child(group, local::<Matrices>(&mut random)).unwrap(),
+                    None => h.add_root(local::<Matrices>(&mut random)).unwrap(),
+                });
+            }
+        }
+        let parents: Vec<_> = (0..BONES).map(|n| (n > 0).then(|| n - 1 - random.below(n.min(3)))).collect();
+        let locals: Vec<_> = (0..BONES).map(|_| local::<Matrices>(&mut random)).collect();
+        let ids = h.extend(group, &parents, &locals).unwrap();
+        dirty.extend((character % 2 == 0).then_some(ids[0]));
+    }
+    h.update();
+    h.optimize();
+    h.update();
+    let pool = pool(2);
+    for _ in 0..3 {
+        dirty.iter().for_each(|&id| h.set_local(id, local::<Matrices>(&mut random)).unwrap());
+        let mut by_one = h.clone();
+        let want = by_one.update().rows();
+        pool.install(|| h.update_parallel());
+        assert_same::<Matrices>(h.update().rows(), want, "a crowd");
+    }
+}

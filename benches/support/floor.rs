@@ -51,13 +51,24 @@ impl Floor {
         }
     }
 
-    #[inline(never)]
     pub(crate) fn copy(&mut self) {
-        let mut sum = 0_u32;
-        for ((&parent, local), world) in self.parents.iter().zip(&self.locals).zip(&mut self.worlds) {
-            sum = sum.wrapping_add(parent);
-            *world = *local;
-        }
-        std::hint::black_box(sum);
+        copy(&self.parents, &self.locals, &mut self.worlds);
     }
+
+    /// The same in parts, for as many threads.
+    pub(crate) fn copies(&mut self, parts: usize) -> impl Iterator<Item = impl FnOnce() + Send> {
+        let len = self.worlds.len().div_ceil(parts);
+        let read = self.parents.chunks(len).zip(self.locals.chunks(len));
+        read.zip(self.worlds.chunks_mut(len)).map(|((parents, locals), worlds)| move || copy(parents, locals, worlds))
+    }
+}
+
+#[inline(never)]
+fn copy(parents: &[u32], locals: &[Rows], worlds: &mut [Rows]) {
+    let mut sum = 0_u32;
+    for ((&parent, local), world) in parents.iter().zip(locals).zip(worlds) {
+        sum = sum.wrapping_add(parent);
+        *world = *local;
+    }
+    std::hint::black_box(sum);
 }

@@ -240,8 +240,8 @@ pub(crate) fn piece<'w, A: Accumulate, K: Kernel<A>>(
     outside: &dyn Fn(u32) -> Option<&'w A::Row>,
 ) {
     // Once instead of at each row.
-    let rows = lanes[1].end;
-    assert!(lanes[0].end <= rows && start <= rows);
+    let rows = lanes[0].end.max(lanes[1].end);
+    assert!(start <= rows);
     let (parents, locals) = (&parents[..rows], &locals[..rows]);
     in_turn(
         lanes,

@@ -21,7 +21,7 @@
 use super::inherit::Poses;
 use super::order::Permutation;
 use super::refresh::Sources;
-use super::stretch::{SweepStretch, sweep_in_line};
+use super::stretch::Share;
 use super::{HierarchyOf, Worlds};
 use crate::accumulate::Accumulate;
 use crate::topology::NONE;
@@ -57,10 +57,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     #[doc(alias = "propagate")]
     #[doc(alias = "updateMatrixWorld")]
     pub fn update(&mut self) -> Worlds<'_, A> {
-        self.update_by(sweep_in_line::<A>)
+        self.update_by(None)
     }
 
-    pub(crate) fn update_by(&mut self, sweep: SweepStretch<A>) -> Worlds<'_, A> {
+    pub(crate) fn update_by(&mut self, share: Option<Share<A>>) -> Worlds<'_, A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
         // Holes are swept as nodes are, for as long as nothing is added.
         let is_crowded = self.order.is_crowded() && !self.marks.is_clean();
@@ -75,7 +75,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
         let is_trunk_right = !is_sort_due && self.trunk.prepare(&self.order, &self.locals, &self.inherits);
         let mut sources = Sources {
-            sweep,
+            share,
             order: &self.order,
             locals: &self.locals,
             marks: &mut self.marks,
@@ -93,7 +93,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         let poses = sources.poses.steps();
         self.trunk.count(poses);
         if is_sort_due {
-            self.sort(sweep);
+            self.sort(share);
             self.settle();
         }
         self.changes.end();
@@ -108,10 +108,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// Sorts all rows, and computes all worlds.
-    fn sort(&mut self, sweep: SweepStretch<A>) {
+    fn sort(&mut self, share: Option<Share<A>>) {
         let permutation = self.permute();
         self.worlds.permute(&permutation, &mut self.locals);
-        self.worlds.sweep_all(sweep, (&self.order, &self.locals, &self.inherits), &mut self.trunk);
+        self.worlds.sweep_all(share, (&self.order, &self.locals, &self.inherits), &mut self.trunk);
     }
 
     /// Sorts the rows of all columns but those of poses.
@@ -158,7 +158,7 @@ impl<A: Accumulate> HierarchyOf<A> {
             self.locals.permute(&permutation, &mut Vec::new());
             self.worlds.carry(&permutation);
         } else {
-            self.sort(sweep_in_line::<A>);
+            self.sort(None);
         }
     }
 

@@ -7,7 +7,7 @@ use super::dirty::Marks;
 use super::inherit::{Cuts, Inherits, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
-use super::stretch::{Columns, SweepStretch, sweep_in_line};
+use super::stretch::{Columns, Share, lanes, sweep_in_line};
 use super::trunk::Trunk;
 use crate::accumulate::Accumulate;
 use alloc::vec::Vec;
@@ -21,10 +21,6 @@ const SHORT_GAP: u32 = 4;
 
 /// More rows than this, one after the other in place, are a piece of their own: threads may share it.
 const LONG: usize = 4096;
-
-/// Pieces of so many rows are swept by twos. Shorter ones the processor looks beyond by itself, and longer ones are
-/// swept from two places, or are a chain or the children of one parent, for which there are other loops.
-const LANE: Range<usize> = 16..1024;
 
 /// Rows per word of marks.
 const BLOCK: u32 = BITS as u32;
@@ -69,7 +65,7 @@ fn columns<'a, A: Accumulate>(order: &'a Order, locals: &'a Locals<A>, cuts: Cut
 
 /// What an update reads, the marks that it clears, and where it notes what it computes.
 pub(super) struct Sources<'a, A: Accumulate> {
-    pub(super) sweep: SweepStretch<A>,
+    pub(super) share: Option<Share<A>>,
     pub(super) order: &'a Order,
     pub(super) locals: &'a Locals<A>,
     pub(super) marks: &'a mut Marks,
@@ -103,13 +99,11 @@ impl Piece {
         }
     }
 
-    /// Its rows, if they are too few for two lanes of their own, and enough for one.
-    fn lane(&self) -> Option<Range<usize>> {
+    /// All rows from the first to the last, if those between are to be computed too.
+    fn span(&self) -> Option<Range<usize>> {
         match self {
-            Self::Stretch(rows) | Self::Blocks(rows) if LANE.contains(&rows.len()) => {
-                Some(rows.start as usize..rows.end as usize)
-            }
-            _ => None,
+            Self::Stretch(rows) | Self::Blocks(rows) => Some(rows.start as usize..rows.end as usize),
+            Self::Rows(..) => None,
         }
     }
 }
@@ -178,7 +172,7 @@ impl<A: Accumulate> WorldRows<A> {
     /// Computes all, after a sort.
     pub(super) fn sweep_all(
         &mut self,
-        sweep: SweepStretch<A>,
+        share: Option<Share<A>>,
         (order, locals, inherits): (&Order, &Locals<A>, &Inherits),
         trunk: &mut Trunk<A>,
     ) {
@@ -187,7 +181,7 @@ impl<A: Accumulate> WorldRows<A> {
             trunk.list(0..order.len() as u32);
             trunk.hang(locals.rows(), &mut self.rows);
         }
-        sweep(columns(order, locals, inherits.cuts()), &mut self.rows, 0..order.len());
+        self.sweep_stretch(0..order.len(), share, columns(order, locals, inherits.cuts()));
     }
 
     /// Recomputes every dirty row and all below it.
@@ -337,7 +331,7 @@ impl<A: Accumulate> WorldRows<A> {
     #[inline(always)]
     fn sweep_soon(&mut self, piece: Piece, sources: &mut Sources<'_, A>) {
         self.taken.pieces.push(piece);
-        if self.taken.pieces.len() >= PIECES && !sources.is_scattered {
+        if self.taken.pieces.len() >= PIECES && !sources.is_scattered && sources.share.is_none() {
             self.sweep_taken(sources);
         }
     }
@@ -358,6 +352,13 @@ impl<A: Accumulate> WorldRows<A> {
             taken.pieces[..end].reverse();
             taken.pieces.reverse();
         }
+        // Where anything is a stray, what is above a piece may be in any other.
+        if let (Some(share), false) = (sources.share, sources.order.has_strays()) {
+            let spans: Vec<_> = taken.pieces.iter().filter_map(Piece::span).collect();
+            if share(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, &spans) {
+                taken.pieces.retain(|piece| piece.span().is_none());
+            }
+        }
         for pieces in taken.pieces.chunks(BEGUN) {
             if pieces.len() > 1 {
                 for row in pieces.iter().map(Piece::first) {
@@ -366,10 +367,12 @@ impl<A: Accumulate> WorldRows<A> {
             }
             let mut pieces = pieces.iter().peekable();
             while let Some(piece) = pieces.next() {
-                let lane = piece.lane().filter(|_| !sources.is_scattered);
-                let lanes = lane.and_then(|lane| Some([lane, pieces.next_if(|next| next.lane().is_some())?.lane()?]));
-                match lanes {
-                    Some(lanes) => self.sweep_lanes(lanes, sources),
+                let span = piece.span().filter(|_| !sources.is_scattered);
+                match span.and_then(|span| lanes(&span, &pieces.peek()?.span()?)) {
+                    Some(lanes) => {
+                        pieces.next();
+                        self.sweep_lanes(lanes, sources);
+                    }
                     None => self.sweep(piece, sources),
                 }
             }
@@ -381,17 +384,22 @@ impl<A: Accumulate> WorldRows<A> {
 
     /// Sweeps two pieces by turns, neither of which waits for the other: what is dirty has all that is below it in its
     /// piece, and what is clean comes out as it was.
-    fn sweep_lanes(&mut self, [one, other]: [Range<usize>; 2], sources: &Sources<'_, A>) {
+    fn sweep_lanes(&mut self, lanes: [Range<usize>; 2], sources: &Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals, sources.cuts);
-        let lanes = if one.len() <= other.len() { [one, other] } else { [other, one] };
         A::sweep(columns.parents, columns.locals, &mut self.rows, lanes, columns.cuts.words());
+    }
+
+    fn sweep_stretch(&mut self, rows: Range<usize>, share: Option<Share<A>>, columns: Columns<'_, A>) {
+        if !share.is_some_and(|share| share(columns, &mut self.rows, core::slice::from_ref(&rows))) {
+            sweep_in_line(columns, &mut self.rows, rows);
+        }
     }
 
     #[inline(always)]
     fn sweep(&mut self, piece: &Piece, sources: &Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals, sources.cuts);
         match piece {
-            Piece::Stretch(rows) => (sources.sweep)(columns, &mut self.rows, rows.start as usize..rows.end as usize),
+            Piece::Stretch(rows) => self.sweep_stretch(rows.start as usize..rows.end as usize, sources.share, columns),
             Piece::Blocks(rows) => sweep_in_line(columns, &mut self.rows, rows.start as usize..rows.end as usize),
             Piece::Rows(start, rows) => {
                 let start = *start as usize;

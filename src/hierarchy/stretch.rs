@@ -23,8 +23,9 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     pub(crate) cuts: Cuts<'a>,
 }
 
-/// Computes the worlds of a stretch of rows in place, in any way that gives the bits of a linear sweep.
-pub(crate) type SweepStretch<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], Range<usize>);
+/// Computes the worlds of pieces, in order of rows, none of which waits for another, with the bits of a linear sweep; or
+/// does nothing, and returns false, where that would not be quicker than to sweep one after the other.
+pub(crate) type Share<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], &[Range<usize>]) -> bool;
 
 /// How the rows of a piece hang together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +53,15 @@ const fn long(rows: usize) -> usize {
     }
 }
 
+/// Pieces of so many rows are swept by twos. Shorter ones the processor looks beyond by itself, and longer ones are
+/// swept from two places, or are a chain or the children of one parent, for which there are other loops.
+const LANE: Range<usize> = 16..1024;
+
 /// A piece is swept in two lanes if it has so many rows for each one that must be computed in advance.
 const ROWS_PER_ANCESTOR: usize = 16;
 
 /// No more rows than this are computed in advance: on the way to them each takes a frame of the stack.
-const MOST_ANCESTORS: usize = 128;
+pub(crate) const MOST_ANCESTORS: usize = 128;
 
 /// The rows of a stretch in pieces of one kind, any number of blocks of 64 rows or one. Most blocks are told by
 /// a word: a chain has no leaf among them, and siblings that lie side by side are leaves.
@@ -110,6 +115,13 @@ fn all(parents: &[u32], is: impl Fn(usize, u32) -> bool) -> bool {
     parents.iter().enumerate().fold(true, |all, (at, &parent)| all & is(at, parent))
 }
 
+/// Two pieces to sweep by turns, if neither of them waits for the other and both are of such a length: the longer one last.
+pub(crate) fn lanes(one: &Range<usize>, other: &Range<usize>) -> Option<[Range<usize>; 2]> {
+    let is_lane = LANE.contains(&one.len()) && LANE.contains(&other.len());
+    let in_order = || if one.len() <= other.len() { [one, other] } else { [other, one] };
+    is_lane.then(|| in_order().map(Range::clone))
+}
+
 /// Finds the worlds of rows that are not in a piece.
 pub(crate) type Outside<'a, A> = dyn Fn(u32) -> Option<&'a <A as Accumulate>::Row> + Sync + 'a;
 
@@ -130,6 +142,26 @@ impl<'a, A: Accumulate> Window<'a, A> {
     fn world(&self, row: u32) -> Option<A::Row> {
         let inside = (row as usize).checked_sub(self.start).and_then(|at| self.worlds.get(at));
         inside.or_else(|| (self.outside)(row)).copied()
+    }
+
+    /// Sweeps pieces none of which waits for another.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn sweep_all(
+        &mut self,
+        columns: Columns<'_, A>,
+        pieces: &[Range<usize>],
+        any: impl Fn(&mut Self, [Range<usize>; 2]),
+    ) {
+        let mut pieces = pieces.iter().peekable();
+        while let Some(piece) = pieces.next() {
+            match pieces.peek().and_then(|next| lanes(piece, next)) {
+                Some(lanes) => {
+                    pieces.next();
+                    any(self, lanes);
+                }
+                None => self.sweep(columns, piece.clone(), &any),
+            }
+        }
     }
 
     /// Sweeps rows, parents first: by the given loop over two lanes what is of no kind.
