@@ -37,7 +37,7 @@ const PATHS: &[Path] = &[
         name: "update, every tenth node set",
         operation: "node set",
         operations: NODES / 10,
-        expected: 181.8,
+        expected: 181.1,
         run: update_some,
     },
     Path {

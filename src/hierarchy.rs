@@ -35,7 +35,7 @@ pub use print::Tree;
 pub use reparent::Keep;
 pub use space::Space;
 #[cfg(feature = "rayon")]
-pub(crate) use stretch::{Columns, MOST_ANCESTORS, Window};
+pub(crate) use stretch::{Columns, Window};
 pub use subtree::{Subtree, SubtreeRefused};
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Ids, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 pub use worlds::Worlds;

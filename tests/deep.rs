@@ -81,9 +81,16 @@ fn float((x, y, mirror): (i32, i32, i32)) -> (f32, f32, f32) {
 }
 
 fn assert_worlds<A: Kind>(h: &mut HierarchyOf<A>, ids: &[NodeId], parents: &[Option<usize>], what: &str) {
+    #[cfg(feature = "rayon")]
+    let mut shared = h.clone();
     let worlds = timed(&format!("update after {what}"), || h.update());
     for (&id, wanted) in ids.iter().zip(expected(parents)) {
         assert_eq!(A::parts(&worlds[id]), float(wanted), "world of {id:?}");
+    }
+    #[cfg(feature = "rayon")]
+    {
+        let shared = timed("by many threads", || shared.update_parallel());
+        assert!(ids.iter().all(|&id| A::parts(&shared[id]) == A::parts(&worlds[id])), "worlds by many threads");
     }
 }
 

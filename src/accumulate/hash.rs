@@ -15,6 +15,7 @@ extern crate std;
 std::thread_local! {
     static SWEPT: Cell<usize> = const { Cell::new(0) };
     static POSED: Cell<usize> = const { Cell::new(0) };
+    static TWOS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Rows computed on this thread so far: what shows that an update costs what changed.
@@ -26,6 +27,14 @@ fn count(lanes: &[Range<usize>; 2], cuts: &[u64]) {
     let is_cut = |row: usize| cuts.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1);
     let rows = lanes.iter().flat_map(|lane| lane.clone()).filter(|&row| !is_cut(row)).count();
     SWEPT.set(SWEPT.get() + rows);
+    let [one, other] = lanes;
+    let is_two = !one.is_empty() && !other.is_empty() && one.end != other.start && other.end != one.start;
+    TWOS.set(TWOS.get() + usize::from(is_two));
+}
+
+/// How often two pieces were swept by turns on this thread so far; not those that are two halves of one.
+pub(crate) fn twos() -> usize {
+    TWOS.get()
 }
 
 /// Component poses of children computed on this thread so far.

@@ -2,6 +2,8 @@
 //! kind of processor; what differs is the product.
 
 use super::Accumulate;
+#[cfg(feature = "rayon")]
+use crate::topology::NONE;
 use core::hint::black_box;
 use core::ops::Range;
 use glam::BVec4A;
@@ -146,6 +148,7 @@ pub(crate) fn rows<A: Accumulate, K: Kernel<A>>(
 /// to begin with. From two places at a time there always are some.
 #[inline(always)]
 fn in_turn(lanes: [Range<usize>; 2], cuts: &[u64], mut compute: impl FnMut(usize)) {
+    assert!(lanes[0].len() <= lanes[1].len());
     let is_cut = |row: usize| cuts.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1);
     // Two loops, so that nothing is asked of each row where there are none.
     if cuts.is_empty() {
@@ -165,7 +168,6 @@ fn in_turn(lanes: [Range<usize>; 2], cuts: &[u64], mut compute: impl FnMut(usize
 
 #[inline(always)]
 fn turns([mut first, second]: [Range<usize>; 2], mut compute: impl FnMut(usize)) {
-    debug_assert!(first.len() <= second.len());
     for row in second {
         if let Some(row) = first.next() {
             compute(row);
@@ -250,7 +252,10 @@ pub(crate) fn piece<'w, A: Accumulate, K: Kernel<A>>(
         |row| {
             let (parent, local) = (parents[row], &locals[row]);
             // A parent before the piece, and no parent, wrap to far beyond its end.
-            let above = worlds.get((parent as usize).wrapping_sub(start)).or_else(|| rarely(|| outside(parent)));
+            let above = worlds.get((parent as usize).wrapping_sub(start)).or_else(
+                #[inline(always)]
+                || if parent == NONE { None } else { rarely(|| outside(parent)) },
+            );
             let world = match above {
                 Some(above) => kernel.product(kernel.load(above), local),
                 None => kernel.load(&A::root(local)),
@@ -260,7 +265,7 @@ pub(crate) fn piece<'w, A: Accumulate, K: Kernel<A>>(
     );
 }
 
-/// Calls what a loop needs for one row in hundreds, for which it has no registers to spare.
+/// Calls what a loop needs for a few rows, for which it has no registers to spare.
 #[cfg(feature = "rayon")]
 #[cold]
 #[inline(never)]

@@ -3,7 +3,8 @@
 extern crate std;
 
 use crate::accumulate::Accumulate;
-use crate::hierarchy::{Columns, HierarchyOf, MOST_ANCESTORS, Window, Worlds};
+use crate::hierarchy::{Columns, HierarchyOf, Window, Worlds};
+use crate::topology::NONE;
 use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +16,9 @@ const WORTH_SPLITTING: usize = if cfg!(test) { 24 } else { 64 * 1024 };
 
 /// The smallest part worth handing over: some ten microseconds of work.
 const SMALLEST_PART: usize = if cfg!(test) { 4 } else { 2 * 1024 };
+
+/// At least this many rows are shared for each that is computed in advance.
+const ROWS_PER_STEP: usize = if cfg!(test) { 4 } else { 64 };
 
 /// Some tens of microseconds.
 const SPINS: usize = 1024;
@@ -70,10 +74,13 @@ fn share<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], pieces: 
         return false;
     }
     let all = first.start..last.end;
-    let Plan { parts, above } = plan(columns, &mut Window::all(worlds), pieces, cuts(rows, threads));
+    let Plan { parts, above } =
+        plan(columns, &mut Window::all(worlds), pieces, cuts(rows, threads), rows / ROWS_PER_STEP);
     if parts.len() == 1 {
         return false;
     }
+    #[cfg(test)]
+    tests::PARTS.set(parts.len());
     let (before, rest) = worlds.split_at_mut(all.start);
     let (mut rest, after) = rest.split_at_mut(all.len());
     let (before, after) = (&*before, &*after);
@@ -123,55 +130,120 @@ struct Plan<A: Accumulate> {
     above: Vec<(u32, A::Row)>,
 }
 
-/// Parts that begin near where cuts are wanted.
+/// Parts that begin at or before where cuts are wanted, if that takes no more than so many steps.
 ///
 /// A part may begin at any row that does not wait for too many: all it needs of the parts before is what is above its
 /// first row, because a stretch reaches as far as what is below it. Where that is in a piece too, it is computed here,
-/// and once more in its turn; where it is in none, it rests. In a chain, or nearly one, there is little that does not
-/// wait for the row before it.
+/// and once more in its turn; where it is in none, it rests. What is before the part before is above that one's first
+/// row too, and known. In a chain, or nearly one, there is little that does not wait for the row before it.
 fn plan<A: Accumulate>(
     columns: Columns<'_, A>,
     window: &mut Window<'_, A>,
     pieces: &[Range<usize>],
     cuts: Vec<usize>,
+    mut steps: usize,
 ) -> Plan<A> {
-    let start = pieces.first().map_or(0, |piece| piece.start);
-    let parent = |&row: &u32| columns.parents.get(row as usize).copied();
-    let (mut above, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
+    let mut plan = Plan { parts: Vec::new(), above: Vec::new() };
+    let (mut part, mut path) = (Vec::new(), Vec::new());
     let (mut cuts, mut passed) = (cuts.into_iter().peekable(), 0);
+    let mut start = pieces.first().map_or(0, |piece| piece.start);
     for piece in pieces {
         let mut rest = piece.clone();
+        // Holes are looked over once, whatever the number of cuts among them.
+        let mut seen = piece.start;
         while let Some(cut) = cuts.next_if(|&cut| cut < passed + piece.len()) {
             let wanted = if piece.len() < SMALLEST_PART { piece.start } else { piece.start + cut - passed };
-            let Some(at) = window.cut(columns, piece, wanted) else { continue };
-            let path = core::iter::successors(parent(&(at as u32)), parent);
-            let path: Vec<_> =
-                path.take_while(|&row| (start..at).contains(&(row as usize))).take(MOST_ANCESTORS).collect();
-            if path.len() == MOST_ANCESTORS {
+            // A hole does not know in whose stretch it lies.
+            let at = (seen..=wanted).rev().find(|&row| columns.slots[row] != NONE);
+            seen = wanted + 1;
+            let Some(at) = at else { continue };
+            // Nor does a stray; but what a piece begins with has nothing above it in there.
+            let is_stray = |row: usize| row != piece.start && columns.is_stray(row);
+            path.clear();
+            path.extend(climb(columns, at, start).take(steps));
+            if path.len() == steps || is_stray(at) || path.iter().any(|&row| is_stray(row)) {
+                steps -= path.len();
                 continue;
             }
+            steps -= path.len();
             if rest.start < at {
                 part.push(rest.start..at);
                 rest.start = at;
             }
-            if !part.is_empty() {
-                parts.push(core::mem::take(&mut part));
-                above.extend(path.into_iter().map(|row| (row, window.worlds[row as usize])));
+            if part.is_empty() {
+                continue;
+            }
+            plan.parts.push(core::mem::take(&mut part));
+            start = at;
+            for &row in path.iter().rev() {
+                if row >= piece.start {
+                    window.sweep_row(columns, row);
+                }
+                plan.above.push((row as u32, window.worlds[row]));
             }
         }
         part.push(rest);
         passed += piece.len();
     }
-    parts.push(part);
-    above.sort_unstable_by_key(|&(row, _)| row);
-    above.dedup_by_key(|&mut (row, _)| row);
-    Plan { parts, above }
+    plan.parts.push(part);
+    plan
+}
+
+/// The rows above one, down from it, as long as they are no earlier than `start`.
+fn climb<A: Accumulate>(columns: Columns<'_, A>, row: usize, start: usize) -> impl Iterator<Item = usize> {
+    let parent = move |&row: &usize| Some(columns.parents[row] as usize).filter(|above| (start..row).contains(above));
+    core::iter::successors(parent(&row), parent)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accumulate::hash::{Hash, pose};
+    use core::cell::Cell;
     use proptest::prelude::*;
+
+    std::thread_local! {
+        /// Of what this thread shared last.
+        pub(super) static PARTS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Parts of an update in which the roots of some trees are dirty: of every tree, or of every second one.
+    fn parts(trees: usize, nodes: usize, parent: fn(usize) -> usize, threads: usize, every: usize) -> usize {
+        let mut h = HierarchyOf::<Hash>::new();
+        let parents: Vec<_> = (0..nodes).map(|node| (node > 0).then(|| parent(node))).collect();
+        let poses: Vec<_> = (0..nodes as u32).map(|node| pose(2 * node + 1, node)).collect();
+        let tops: Vec<_> = (0..trees).map(|_| h.extend(None, &parents, &poses).unwrap()[0]).collect();
+        h.update();
+        tops.iter().step_by(every).for_each(|&top| h.set_local(top, pose(7, 7)).unwrap());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            PARTS.set(0);
+            h.update_parallel();
+            PARTS.get()
+        })
+    }
+
+    #[test]
+    fn what_pays_is_shared() {
+        let fours = |node| (node - 1) / 4;
+        let below_chain = |node| if node <= 200 { node - 1 } else { 200 + (node - 201) / 4 };
+        let shared = [
+            ("a tree", parts(1, 1_000, fours, 2, 1)),
+            ("a tree, by many threads", parts(1, 1_000, fours, 16, 1)),
+            ("one wide parent", parts(1, 1_000, |_| 0, 2, 1)),
+            ("below a chain", parts(1, 2_000, below_chain, 2, 1)),
+            ("trees side by side", parts(40, 100, fours, 2, 1)),
+            ("every other tree", parts(40, 100, fours, 2, 2)),
+            ("chains side by side", parts(40, 100, |node| node - 1, 2, 1)),
+            ("every other chain", parts(40, 100, |node| node - 1, 2, 2)),
+        ];
+        for (what, parts) in shared {
+            assert!((2..200).contains(&parts), "{what}: {parts} parts");
+        }
+        assert_eq!(parts(1, 1_000, |node| node - 1, 2, 1), 0, "a chain");
+        assert_eq!(parts(1, WORTH_SPLITTING - 1, fours, 2, 1), 0, "what is small");
+        assert_eq!(parts(1, 1_000, fours, 1, 1), 0, "one thread");
+    }
 
     proptest! {
         #[test]

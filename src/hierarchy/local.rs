@@ -79,6 +79,11 @@ impl<A: Accumulate> Locals<A> {
         core::mem::swap(&mut self.rows, buffer);
     }
 
+    /// Moves the rows.
+    pub(super) fn carry(&mut self, order: &Permutation) {
+        order.apply(&mut self.rows);
+    }
+
     pub(super) fn rows(&self) -> &[A::Row] {
         &self.rows
     }

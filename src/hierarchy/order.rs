@@ -467,3 +467,16 @@ impl Order {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sorted_column_keeps_its_room() {
+        let mut column = Vec::with_capacity(100);
+        column.extend(['a', 'b', 'c']);
+        Permutation([2, 0].map(|old| Place { old, parent: NONE }).into()).apply(&mut column);
+        assert!(column == ['c', 'a'] && column.capacity() >= 100);
+    }
+}

@@ -155,7 +155,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         if self.previous.is_tracked() {
             // What dirty rows hold is the pose of the last update, which the next one makes the previous one.
             let permutation = self.permute();
-            self.locals.permute(&permutation, &mut Vec::new());
+            self.locals.carry(&permutation);
             self.worlds.carry(&permutation);
         } else {
             self.sort(None);

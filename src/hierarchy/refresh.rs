@@ -7,7 +7,7 @@ use super::dirty::Marks;
 use super::inherit::{Cuts, Inherits, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
-use super::stretch::{Columns, Share, lanes, sweep_in_line};
+use super::stretch::{Columns, Share, is_lane, shorter_first, sweep_in_line};
 use super::trunk::Trunk;
 use crate::accumulate::Accumulate;
 use alloc::vec::Vec;
@@ -352,10 +352,11 @@ impl<A: Accumulate> WorldRows<A> {
             taken.pieces[..end].reverse();
             taken.pieces.reverse();
         }
-        // Where anything is a stray, what is above a piece may be in any other.
-        if let (Some(share), false) = (sources.share, sources.order.has_strays()) {
+        // Where anything is a stray, what is above a piece may be in any other: then each is shared for itself.
+        let mut share = sources.share;
+        if let Some(together) = share.take_if(|_| !sources.order.has_strays()) {
             let spans: Vec<_> = taken.pieces.iter().filter_map(Piece::span).collect();
-            if share(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, &spans) {
+            if together(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, &spans) {
                 taken.pieces.retain(|piece| piece.span().is_none());
             }
         }
@@ -367,13 +368,11 @@ impl<A: Accumulate> WorldRows<A> {
             }
             let mut pieces = pieces.iter().peekable();
             while let Some(piece) = pieces.next() {
-                let span = piece.span().filter(|_| !sources.is_scattered);
-                match span.and_then(|span| lanes(&span, &pieces.peek()?.span()?)) {
-                    Some(lanes) => {
-                        pieces.next();
-                        self.sweep_lanes(lanes, sources);
-                    }
-                    None => self.sweep(piece, sources),
+                let one = lane(piece, sources);
+                let other = one.as_ref().and_then(|_| pieces.next_if(|next| lane(next, sources).is_some()));
+                match (one, other.and_then(Piece::span)) {
+                    (Some(one), Some(other)) => self.sweep_lanes([one, other], sources),
+                    _ => self.sweep(piece, share, sources),
                 }
             }
         }
@@ -386,7 +385,7 @@ impl<A: Accumulate> WorldRows<A> {
     /// piece, and what is clean comes out as it was.
     fn sweep_lanes(&mut self, lanes: [Range<usize>; 2], sources: &Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals, sources.cuts);
-        A::sweep(columns.parents, columns.locals, &mut self.rows, lanes, columns.cuts.words());
+        A::sweep(columns.parents, columns.locals, &mut self.rows, shorter_first(lanes), columns.cuts.words());
     }
 
     fn sweep_stretch(&mut self, rows: Range<usize>, share: Option<Share<A>>, columns: Columns<'_, A>) {
@@ -396,10 +395,10 @@ impl<A: Accumulate> WorldRows<A> {
     }
 
     #[inline(always)]
-    fn sweep(&mut self, piece: &Piece, sources: &Sources<'_, A>) {
+    fn sweep(&mut self, piece: &Piece, share: Option<Share<A>>, sources: &Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals, sources.cuts);
         match piece {
-            Piece::Stretch(rows) => self.sweep_stretch(rows.start as usize..rows.end as usize, sources.share, columns),
+            Piece::Stretch(rows) => self.sweep_stretch(rows.start as usize..rows.end as usize, share, columns),
             Piece::Blocks(rows) => sweep_in_line(columns, &mut self.rows, rows.start as usize..rows.end as usize),
             Piece::Rows(start, rows) => {
                 let start = *start as usize;
@@ -408,6 +407,12 @@ impl<A: Accumulate> WorldRows<A> {
             }
         }
     }
+}
+
+/// The rows of a piece that may be swept with another by turns.
+fn lane<A: Accumulate>(piece: &Piece, sources: &Sources<'_, A>) -> Option<Range<usize>> {
+    let columns = columns(sources.order, sources.locals, sources.cuts);
+    piece.span().filter(|rows| !sources.is_scattered && is_lane(columns, rows))
 }
 
 /// The first row of the next block.

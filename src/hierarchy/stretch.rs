@@ -23,6 +23,12 @@ pub(crate) struct Columns<'a, A: Accumulate> {
     pub(crate) cuts: Cuts<'a>,
 }
 
+impl<A: Accumulate> Columns<'_, A> {
+    pub(crate) fn is_stray(self, row: usize) -> bool {
+        bits::contains(self.strays, row as u32)
+    }
+}
+
 /// Computes the worlds of pieces, in order of rows, none of which waits for another, with the bits of a linear sweep; or
 /// does nothing, and returns false, where that would not be quicker than to sweep one after the other.
 pub(crate) type Share<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], &[Range<usize>]) -> bool;
@@ -53,15 +59,15 @@ const fn long(rows: usize) -> usize {
     }
 }
 
-/// Pieces of so many rows are swept by twos. Shorter ones the processor looks beyond by itself, and longer ones are
-/// swept from two places, or are a chain or the children of one parent, for which there are other loops.
-const LANE: Range<usize> = 16..1024;
+/// Pieces of so many rows, and those that are too short for two lanes of their own, are swept by twos. Shorter ones the
+/// processor looks beyond by itself.
+const BY_TWOS: Range<usize> = 2 * SHORT..1024;
 
 /// A piece is swept in two lanes if it has so many rows for each one that must be computed in advance.
 const ROWS_PER_ANCESTOR: usize = 16;
 
 /// No more rows than this are computed in advance: on the way to them each takes a frame of the stack.
-pub(crate) const MOST_ANCESTORS: usize = 128;
+const MOST_ANCESTORS: usize = 128;
 
 /// The rows of a stretch in pieces of one kind, any number of blocks of 64 rows or one. Most blocks are told by
 /// a word: a chain has no leaf among them, and siblings that lie side by side are leaves.
@@ -115,11 +121,18 @@ fn all(parents: &[u32], is: impl Fn(usize, u32) -> bool) -> bool {
     parents.iter().enumerate().fold(true, |all, (at, &parent)| all & is(at, parent))
 }
 
-/// Two pieces to sweep by turns, if neither of them waits for the other and both are of such a length: the longer one last.
-pub(crate) fn lanes(one: &Range<usize>, other: &Range<usize>) -> Option<[Range<usize>; 2]> {
-    let is_lane = LANE.contains(&one.len()) && LANE.contains(&other.len());
-    let in_order = || if one.len() <= other.len() { [one, other] } else { [other, one] };
-    is_lane.then(|| in_order().map(Range::clone))
+/// Whether it pays to sweep a piece and another one like it by turns, if neither waits for the other: children of one
+/// parent wait for no other in any case, and the loop for those takes less. A few rows in the middle tell.
+pub(crate) fn is_lane<A: Accumulate>(columns: Columns<'_, A>, rows: &Range<usize>) -> bool {
+    let lengths = BY_TWOS.start..BY_TWOS.end.max(long(columns.parents.len()));
+    let middle = (rows.start + rows.len() / 2) / SHORT * SHORT;
+    lengths.contains(&rows.len())
+        && kind(columns.parents, columns.ones, columns.cuts, middle..middle + SHORT) != Kind::Siblings
+}
+
+/// As two lanes are given.
+pub(crate) fn shorter_first([one, other]: [Range<usize>; 2]) -> [Range<usize>; 2] {
+    if one.len() <= other.len() { [one, other] } else { [other, one] }
 }
 
 /// Finds the worlds of rows that are not in a piece.
@@ -154,11 +167,9 @@ impl<'a, A: Accumulate> Window<'a, A> {
     ) {
         let mut pieces = pieces.iter().peekable();
         while let Some(piece) = pieces.next() {
-            match pieces.peek().and_then(|next| lanes(piece, next)) {
-                Some(lanes) => {
-                    pieces.next();
-                    any(self, lanes);
-                }
+            let other = if is_lane(columns, piece) { pieces.next_if(|next| is_lane(columns, next)) } else { None };
+            match other {
+                Some(other) => any(self, shorter_first([piece.clone(), other.clone()])),
                 None => self.sweep(columns, piece.clone(), &any),
             }
         }
@@ -194,22 +205,16 @@ impl<'a, A: Accumulate> Window<'a, A> {
         if rows.len() < long(columns.parents.len()) {
             return None;
         }
-        self.cut(columns, rows, rows.start + rows.len() / 2)
-    }
-
-    /// A row at or before the given one of some rows that can be swept from there on beside those before: what is
-    /// above it is computed.
-    pub(crate) fn cut(&mut self, columns: Columns<'_, A>, rows: &Range<usize>, at: usize) -> Option<usize> {
         // A hole does not know in whose run it lies.
-        let at = (rows.start..=at).rev().find(|&row| columns.slots[row] != NONE)?;
+        let middle = (rows.start..=rows.start + rows.len() / 2).rev().find(|&row| columns.slots[row] != NONE)?;
         let most = MOST_ANCESTORS.min(rows.len() / ROWS_PER_ANCESTOR);
-        self.sweep_above(columns, at, rows.start, most).then_some(at)
+        self.sweep_above(columns, middle, rows.start, most).then_some(middle)
     }
 
-    /// Computes what is above a row, from `start` on, if that is no more than so many rows, and none of them but the
-    /// first row of all is a stray: that does not know in whose stretch it lies.
+    /// Computes what is above a row, from `start` on, if that is no more than so many rows, and neither one of them nor
+    /// the row is a stray, but for the first row of all: a stray does not know in whose stretch it lies.
     fn sweep_above(&mut self, columns: Columns<'_, A>, row: usize, start: usize, most: usize) -> bool {
-        if bits::contains(columns.strays, row as u32) {
+        if columns.is_stray(row) {
             return row == start;
         }
         let above = columns.parents[row] as usize;
@@ -217,14 +222,19 @@ impl<'a, A: Accumulate> Window<'a, A> {
             return true;
         }
         let is_ready = most != 0 && self.sweep_above(columns, above, start, most - 1);
-        // What is cut is there already.
-        if is_ready && !columns.cuts.contains(above as u32) {
-            let local = &columns.locals[above];
-            let parent = self.world(columns.parents[above]);
-            self.worlds[above - self.start] =
-                parent.map_or_else(|| A::root(local), |parent| A::product(&parent, local));
+        if is_ready {
+            self.sweep_row(columns, above);
         }
         is_ready
+    }
+
+    /// Computes one row, or leaves it as it is where it is cut.
+    pub(crate) fn sweep_row(&mut self, columns: Columns<'_, A>, row: usize) {
+        if !columns.cuts.contains(row as u32) {
+            let local = &columns.locals[row];
+            let parent = self.world(columns.parents[row]);
+            self.worlds[row - self.start] = parent.map_or_else(|| A::root(local), |parent| A::product(&parent, local));
+        }
     }
 }
 
@@ -369,7 +379,15 @@ mod tests {
         assert_eq!(middle(&families[..200], Some(500), 0..1000), Some(499));
         assert_eq!(middle(&families, None, 0..1000), None);
         assert_eq!(middle(&families, None, 0..50_000), Some(25_000));
+        assert_eq!(middle(&families, None, 0..3_000), Some(1_500));
+        let many = vec![(false, 5, 2); 30_000];
+        assert_eq!(middle(&many, None, 0..5_000), None);
+        assert_eq!(middle(&many, None, 0..10_000), Some(5_000));
         assert_eq!(middle(&[(true, 1000, 0)], None, 0..1000), None);
+        let below_chain = |depth, leaves| middle(&[(true, depth, 0), (false, leaves, 0)], None, 0..1 + depth + leaves);
+        assert_eq!(below_chain(100, 100), None);
+        assert_eq!(below_chain(200, 10_000), None);
+        assert_eq!(below_chain(100, 10_000), Some(5_050));
         let family = [(false, 3, 0), (false, 1000, 0)];
         assert_eq!(middle(&family, None, 0..1004), Some(502));
         assert_eq!(opened(&family, None, Some(3), 0..1004), None);

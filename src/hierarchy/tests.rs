@@ -106,8 +106,14 @@ impl Pair {
         updated.assert_well_formed();
         #[cfg(feature = "rayon")]
         {
-            let mut parallel = self.h.clone();
-            assert_eq!(parallel.update_parallel().rows(), updated.worlds().unwrap().rows(), "rows by many threads");
+            // Not that of the processors, of which there may be one.
+            static POOLS: std::sync::OnceLock<[rayon::ThreadPool; 2]> = std::sync::OnceLock::new();
+            let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for pool in POOLS.get_or_init(|| [2, 5].map(pool)) {
+                let mut parallel = self.h.clone();
+                pool.install(|| parallel.update_parallel());
+                assert_eq!(parallel.worlds().unwrap().rows(), updated.worlds().unwrap().rows(), "by many threads");
+            }
         }
         for (&id, &world) in &worlds {
             assert_eq!(self.held(id), self.forest.nodes[&id].value, "local of {id:?}");

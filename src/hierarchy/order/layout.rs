@@ -117,10 +117,11 @@ fn parents_first(order: &Order) -> Vec<u32> {
     let is_backwards = later > earlier;
     let in_turn = (0..len).map(|at| if is_backwards { last - at } else { at });
     let is_hole = |row: u32| order.slots[row as usize] == NONE;
-    if earlier.min(later) == 0 {
-        return in_turn.filter(|&row| !is_hole(row)).collect();
-    }
     let mut rows = Vec::with_capacity(order.len() - order.holes);
+    if earlier.min(later) == 0 {
+        rows.extend(in_turn.filter(|&row| !is_hole(row)));
+        return rows;
+    }
     let mut taken = vec![0_u64; order.len().div_ceil(BITS)];
     let mut path = Vec::new();
     for mut at in in_turn {
@@ -220,6 +221,29 @@ mod tests {
             }
             seen.sort_unstable();
             assert_eq!(seen, self.live());
+        }
+    }
+
+    /// Whether all parents come before, after, or on both sides.
+    #[test]
+    fn every_row_comes_after_its_parent() {
+        for moved in [0, 1, 30, 59, 60] {
+            let mut order = Order::default();
+            (0..61).for_each(|slot| {
+                order.push(slot, NONE);
+            });
+            // The last so many hang under the one before, the others under the one behind, and one is gone.
+            (61 - moved..61).for_each(|slot| order.reparent(slot, slot - 1));
+            (0..60 - moved).for_each(|slot| order.reparent(slot, slot + 1));
+            let leaf = if moved == 0 { 0 } else { 60 };
+            order.vacate(leaf);
+            let rows = parents_first(&order);
+            assert_eq!(rows.len(), 60);
+            let place = |slot: u32| rows.iter().position(|&row| row == slot);
+            for &row in &rows {
+                let parent = order.parent(row);
+                assert!(parent == NONE || place(parent) < place(row), "{row} comes before {parent}, {moved} moved");
+            }
         }
     }
 

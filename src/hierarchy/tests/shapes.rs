@@ -351,3 +351,36 @@ fn chains_and_families_among_holes_and_cuts() {
         pair.check();
     }
 }
+
+/// Pieces that wait for no other are swept by twos, unless they are too short, long enough for two lanes of their own,
+/// or the children of one parent.
+#[test]
+fn characters_are_swept_by_twos() {
+    let twos = |bones: usize, parent: fn(usize) -> usize, is_scattered: bool| {
+        let mut random = Random(5);
+        let mut h = HierarchyOf::<Hash>::new();
+        let parents: Vec<_> = (0..bones).map(|bone| (bone > 0).then(|| parent(bone))).collect();
+        let characters: Vec<_> = (0..40)
+            .map(|_| {
+                let locals: Vec<_> = (0..bones).map(|_| random.pose()).collect();
+                h.extend(None, &parents, &locals).unwrap()
+            })
+            .collect();
+        h.update();
+        if is_scattered {
+            h.reparent(characters[1][1], characters[0][0], Keep::Local).unwrap();
+        }
+        characters.iter().step_by(2).for_each(|bones| h.set_local(bones[0], random.pose()).unwrap());
+        let before = hash::twos();
+        h.update();
+        hash::twos() - before
+    };
+    let chain = |bone| bone - 1;
+    assert_eq!(twos(100, chain, false), 10);
+    assert_eq!(twos(100, |bone| bone - 1 - (bone - 1) % 3, false), 10);
+    assert_eq!(twos(100, |_| 0, false), 0);
+    assert_eq!(twos(15, chain, false), 0);
+    assert_eq!(twos(2047, chain, false), 10);
+    assert_eq!(twos(2048, chain, false), 0);
+    assert_eq!(twos(100, chain, true), 0);
+}
