@@ -172,7 +172,7 @@
 //! 5 ns a node. Edits move no row. What they leave elsewhere, a *stray*, costs an update 0.2 to 1 µs each time that
 //! it comes to one, and so now and then an update sorts: when strays have cost as much, or there are so many that
 //! sorting them in would take longer, or half of the rows are empty. That takes as long as five to twelve linear
-//! updates, and up to nineteen right after everything was built children first. `optimize` sorts at a time of your
+//! updates, and up to thirteen right after everything was built children first. `optimize` sorts at a time of your
 //! choice. A sort changes no value and no id; rows get new numbers, which [`Worlds::changed_rows_since`] tells by
 //! giving all of them.
 //!

@@ -26,8 +26,9 @@ const SPINS: usize = 1024;
 impl<A: Accumulate> HierarchyOf<A> {
     /// As [`update`](Self::update), on all threads of the current rayon pool, with the same bits.
     ///
-    /// Decides by itself whether that pays: what is small, scattered, or a chain is done on this thread. It pays most
-    /// while the pool is awake, as right after something else was done on it.
+    /// Decides by itself whether that pays: less than 64 000 rows to be computed, chains, and what edits have scattered,
+    /// until an update sorts, are done on this thread. It pays most while the pool is awake, as right after something
+    /// else was done on it.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};

@@ -38,12 +38,11 @@ const SMALL: usize = 256;
 impl<A: Accumulate> HierarchyOf<A> {
     /// Recomputes the world poses that edits have made dirty, and gives a view of all of them.
     ///
-    /// Costs what changed: every dirty node and everything below it is computed, in the order in which it
-    /// lies in memory. Where edits have stored nodes before what is above them, some are computed twice.
-    /// Now and then it re-sorts the rows, O(nodes), when
-    /// edits have scattered or removed so much that this pays. Leaves nothing dirty. Getters are right without it;
-    /// call it once a frame, after the edits. If anything was dirty, what was computed is a new
-    /// [`Version`](crate::Version); with [previous poses](Self::track_previous) on, every call is a step.
+    /// Costs what changed: every dirty node and everything below it is computed, in the order in which it lies in
+    /// memory. Now and then it re-sorts the rows, O(nodes), when edits have scattered or removed so much that this
+    /// pays. Leaves nothing dirty. Getters are right without it; call it once a frame, after the edits. If anything was
+    /// dirty, what was computed is a new [`Version`](crate::Version); with [previous poses](Self::track_previous) on,
+    /// every call is a step.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};

@@ -29,8 +29,8 @@ impl<A: Accumulate> Columns<'_, A> {
     }
 }
 
-/// Computes the worlds of pieces, in order of rows, none of which waits for another, with the bits of a linear sweep; or
-/// does nothing, and returns false, where that would not be quicker than to sweep one after the other.
+/// Computes the worlds of pieces, in order of rows, none of which waits for another, with the bits of a linear sweep;
+/// or does nothing, and returns false, where that would not be quicker than to sweep one after the other.
 pub(crate) type Share<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], &[Range<usize>]) -> bool;
 
 /// How the rows of a piece hang together.
