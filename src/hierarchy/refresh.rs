@@ -368,11 +368,10 @@ impl<A: Accumulate> WorldRows<A> {
             }
             let mut pieces = pieces.iter().peekable();
             while let Some(piece) = pieces.next() {
-                let one = lane(piece, sources);
-                let other = one.as_ref().and_then(|_| pieces.next_if(|next| lane(next, sources).is_some()));
-                match (one, other.and_then(Piece::span)) {
-                    (Some(one), Some(other)) => self.sweep_lanes([one, other], sources),
-                    _ => self.sweep(piece, share, sources),
+                let other = pieces.next_if(|other| may_be_lane(piece, sources) && may_be_lane(other, sources));
+                match other.and_then(|other| Some([piece.span()?, other.span()?])) {
+                    Some(lanes) => self.sweep_lanes(lanes, sources),
+                    None => self.sweep(piece, share, sources),
                 }
             }
         }
@@ -409,10 +408,10 @@ impl<A: Accumulate> WorldRows<A> {
     }
 }
 
-/// The rows of a piece that may be swept with another by turns.
-fn lane<A: Accumulate>(piece: &Piece, sources: &Sources<'_, A>) -> Option<Range<usize>> {
+/// Whether a piece may be swept with another one by turns.
+fn may_be_lane<A: Accumulate>(piece: &Piece, sources: &Sources<'_, A>) -> bool {
     let columns = columns(sources.order, sources.locals, sources.cuts);
-    piece.span().filter(|rows| !sources.is_scattered && is_lane(columns, rows))
+    !sources.is_scattered && piece.span().is_some_and(|rows| is_lane(columns, &rows))
 }
 
 /// The first row of the next block.
