@@ -103,7 +103,7 @@ fn share<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], pieces: 
     let first = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let last = || queue.lock().unwrap_or_else(PoisonError::into_inner).next_back();
     let sweep = |(mut window, pieces): (Window<'_, A>, &Vec<Range<usize>>)| {
-        window.sweep_all(columns, pieces, |Window { start, worlds, outside }, lanes| {
+        window.sweep_pieces(columns, pieces, |Window { start, worlds, outside }, lanes| {
             A::sweep_piece(columns.parents, columns.locals, worlds, *start, lanes, columns.cuts.words(), outside);
         });
         left.fetch_sub(1, Ordering::Release);
@@ -112,15 +112,20 @@ fn share<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], pieces: 
     rayon::in_place_scope(|scope| {
         (1..threads).for_each(|_| scope.spawn(|_| core::iter::from_fn(last).for_each(sweep)));
         core::iter::from_fn(first).for_each(sweep);
-        // The last parts are short: to go to sleep over them and be woken would take longer.
-        let is_done = (0..SPINS).any(|_| {
-            core::hint::spin_loop();
-            left.load(Ordering::Acquire) == 0
-        });
-        // Their threads are about to say so.
-        (0..if is_done { SPINS / 16 } else { 0 }).for_each(|_| core::hint::spin_loop());
+        stay_awake(&left);
     });
     true
+}
+
+/// Waits for the last parts, which are short: to go to sleep over them and be woken would take longer.
+fn stay_awake(left: &AtomicUsize) {
+    let mut spins = SPINS;
+    while spins != 0 {
+        core::hint::spin_loop();
+        // Once they are swept, the threads that did it have yet to say so.
+        let most = if left.load(Ordering::Acquire) == 0 { SPINS / 16 } else { SPINS };
+        spins = most.min(spins - 1);
+    }
 }
 
 /// What threads take.
@@ -162,11 +167,11 @@ fn plan<A: Accumulate>(
             let is_stray = |row: usize| row != piece.start && columns.is_stray(row);
             path.clear();
             path.extend(climb(columns, at, start).take(steps));
-            if path.len() == steps || is_stray(at) || path.iter().any(|&row| is_stray(row)) {
-                steps -= path.len();
+            let is_too_long = path.len() == steps;
+            steps -= path.len();
+            if is_too_long || is_stray(at) || path.iter().any(|&row| is_stray(row)) {
                 continue;
             }
-            steps -= path.len();
             if rest.start < at {
                 part.push(rest.start..at);
                 rest.start = at;

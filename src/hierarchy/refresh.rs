@@ -331,6 +331,7 @@ impl<A: Accumulate> WorldRows<A> {
     #[inline(always)]
     fn sweep_soon(&mut self, piece: Piece, sources: &mut Sources<'_, A>) {
         self.taken.pieces.push(piece);
+        // Threads are given all of them together.
         if self.taken.pieces.len() >= PIECES && !sources.is_scattered && sources.share.is_none() {
             self.sweep_taken(sources);
         }

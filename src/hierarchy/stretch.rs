@@ -159,7 +159,7 @@ impl<'a, A: Accumulate> Window<'a, A> {
 
     /// Sweeps pieces none of which waits for another.
     #[cfg(feature = "rayon")]
-    pub(crate) fn sweep_all(
+    pub(crate) fn sweep_pieces(
         &mut self,
         columns: Columns<'_, A>,
         pieces: &[Range<usize>],
