@@ -11,6 +11,7 @@ mod insert;
 mod inverses;
 mod local;
 mod order;
+mod pieces;
 mod previous;
 mod print;
 mod propagate;
@@ -35,7 +36,7 @@ pub use print::Tree;
 pub use reparent::Keep;
 pub use space::Space;
 #[cfg(feature = "rayon")]
-pub(crate) use stretch::{Columns, Window};
+pub(crate) use stretch::{Columns, WORTH_SHARING, Window};
 pub use subtree::{Subtree, SubtreeRefused};
 pub use walk::{Ancestors, BreadthFirst, Children, Descendants, Ids, Leaves, PostOrder, Roots, Siblings, SubtreeNodes};
 pub use worlds::Worlds;

@@ -3,16 +3,12 @@
 extern crate std;
 
 use crate::accumulate::Accumulate;
-use crate::hierarchy::{Columns, HierarchyOf, Window, Worlds};
+use crate::hierarchy::{Columns, HierarchyOf, WORTH_SHARING, Window, Worlds};
 use crate::topology::NONE;
 use alloc::vec::Vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-/// Of so many rows a thread that has to be woken sweeps enough to make up for waking it, which takes this thread some
-/// 30 microseconds and the other one twice that. Small in tests, so that what they draw is split.
-const WORTH_SPLITTING: usize = if cfg!(test) { 24 } else { 64 * 1024 };
 
 /// The smallest part worth handing over: some ten microseconds of work.
 const SMALLEST_PART: usize = if cfg!(test) { 4 } else { 2 * 1024 };
@@ -71,7 +67,7 @@ fn cuts(rows: usize, threads: usize) -> Vec<usize> {
 fn share<A: Accumulate>(columns: Columns<'_, A>, worlds: &mut [A::Row], pieces: &[Range<usize>]) -> bool {
     let (threads, rows) = (rayon::current_num_threads(), pieces.iter().map(Range::len).sum());
     let (Some(first), Some(last), 2..) = (pieces.first(), pieces.last(), threads) else { return false };
-    if rows < WORTH_SPLITTING {
+    if rows < WORTH_SHARING {
         return false;
     }
     let all = first.start..last.end;
@@ -205,6 +201,7 @@ fn climb<A: Accumulate>(columns: Columns<'_, A>, row: usize, start: usize) -> im
 mod tests {
     use super::*;
     use crate::accumulate::hash::{Hash, pose};
+    use crate::{Keep, NodeId};
     use core::cell::Cell;
     use proptest::prelude::*;
 
@@ -215,16 +212,35 @@ mod tests {
 
     /// Parts of an update in which the roots of some trees are dirty: of every tree, or of every second one.
     fn parts(trees: usize, nodes: usize, parent: fn(usize) -> usize, threads: usize, every: usize) -> usize {
+        parts_after(trees, nodes, parent, threads, every, |_, _| {})
+    }
+
+    fn parts_after(
+        trees: usize,
+        nodes: usize,
+        parent: fn(usize) -> usize,
+        threads: usize,
+        every: usize,
+        edit: impl Fn(&mut HierarchyOf<Hash>, &[NodeId]),
+    ) -> usize {
         let mut h = HierarchyOf::<Hash>::new();
         let parents: Vec<_> = (0..nodes).map(|node| (node > 0).then(|| parent(node))).collect();
         let poses: Vec<_> = (0..nodes as u32).map(|node| pose(2 * node + 1, node)).collect();
         let tops: Vec<_> = (0..trees).map(|_| h.extend(None, &parents, &poses).unwrap()[0]).collect();
         h.update();
+        edit(&mut h, &tops);
+        h.update();
         tops.iter().step_by(every).for_each(|&top| h.set_local(top, pose(7, 7)).unwrap());
+        shared(&mut h, threads)
+    }
+
+    /// The parts of an update, which gives what it gives on one thread.
+    fn shared(h: &mut HierarchyOf<Hash>, threads: usize) -> usize {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             PARTS.set(0);
-            h.update_parallel();
+            let mut by_one = h.clone();
+            assert_eq!(h.update_parallel().rows(), by_one.update().rows());
             PARTS.get()
         })
     }
@@ -246,15 +262,66 @@ mod tests {
         for (what, parts) in shared {
             assert!((2..200).contains(&parts), "{what}: {parts} parts");
         }
+        // From one tree that rests to another, and from one that rests to one that moves and back.
+        let rest = |h: &mut HierarchyOf<Hash>, tops: &[NodeId]| {
+            let leaf = h.leaves(tops[1]).unwrap().next().unwrap();
+            h.reparent(leaf, tops[3], Keep::Local).unwrap();
+        };
+        let hang = |h: &mut HierarchyOf<Hash>, tops: &[NodeId]| {
+            h.reparent(tops[2], tops[3], Keep::Local).unwrap();
+        };
+        for parts in [parts_after(40, 100, fours, 2, 2, rest), parts_after(40, 100, fours, 2, 2, hang)] {
+            assert!((2..200).contains(&parts), "strays elsewhere: {parts} parts");
+        }
+    }
+
+    /// The hips of all characters move, their roots rest, and one of these hangs under another one: what is before and
+    /// behind that one is shared.
+    #[test]
+    fn a_stray_between_parts_is_left_out() {
+        let mut h = HierarchyOf::<Hash>::new();
+        let parents: Vec<_> = (0..50_usize).map(|node| (node > 0).then(|| (node - 1) / 2)).collect();
+        let poses: Vec<_> = (0..50).map(|node| pose(2 * node + 1, node)).collect();
+        let all: Vec<_> = (0..20).map(|_| h.extend(None, &parents, &poses).unwrap()).collect();
+        h.update();
+        h.reparent(all[10][0], all[3][0], Keep::Local).unwrap();
+        h.update();
+        all.iter().flat_map(|ids| &ids[1..]).for_each(|&id| h.set_local(id, pose(7, 7)).unwrap());
+        assert!((2..200).contains(&shared(&mut h, 2)));
+    }
+
+    /// What hangs elsewhere lies in what moves, one below the other, and rests.
+    #[test]
+    fn strays_that_rest_keep_their_worlds() {
+        for (first, second) in (1..40).flat_map(|first| (1..40).map(move |second| (first, second))) {
+            let mut h = HierarchyOf::<Hash>::new();
+            let rest = h.add_root(pose(3, 3)).unwrap();
+            let poses: Vec<_> = (0..40).map(|node| pose(2 * node + 5, node)).collect();
+            let top = h.add_root(pose(9, 9)).unwrap();
+            let ids = h.extend(top, &[None; 40], &poses).unwrap();
+            h.optimize();
+            h.reparent(ids[first], rest, Keep::Local).unwrap();
+            if first != second {
+                h.reparent(ids[second], ids[first], Keep::Local).unwrap();
+            }
+            h.update();
+            h.set_local(top, pose(7, 7)).unwrap();
+            shared(&mut h, 2);
+        }
+    }
+
+    #[test]
+    fn what_does_not_pay_is_not_shared() {
+        let fours = |node| (node - 1) / 4;
         assert_eq!(parts(1, 1_000, |node| node - 1, 2, 1), 0, "a chain");
-        assert_eq!(parts(1, WORTH_SPLITTING - 1, fours, 2, 1), 0, "what is small");
+        assert_eq!(parts(1, WORTH_SHARING - 1, fours, 2, 1), 0, "what is small");
         assert_eq!(parts(1, 1_000, fours, 1, 1), 0, "one thread");
     }
 
     proptest! {
         #[test]
         fn cuts_leave_no_part_empty_and_none_long_where_threads_meet(
-            rows in WORTH_SPLITTING..100_000,
+            rows in WORTH_SHARING..100_000,
             threads in 2usize..20,
         ) {
             let mut ends = cuts(rows, threads);

@@ -11,7 +11,8 @@ use core::ops::Range;
 pub(crate) struct Marks {
     words: Vec<u64>,
     summary: Vec<u64>,
-    count: usize,
+    /// Words that are not zero.
+    used: usize,
 }
 
 impl Marks {
@@ -33,13 +34,13 @@ impl Marks {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Self { words: core::mem::take(&mut self.words), summary: core::mem::take(&mut self.summary), count: 0 };
+        *self = Self { words: core::mem::take(&mut self.words), summary: core::mem::take(&mut self.summary), used: 0 };
         self.words.clear();
         self.summary.clear();
     }
 
     pub(crate) fn is_clean(&self) -> bool {
-        self.count == 0
+        self.used == 0
     }
 
     pub(crate) fn get(&self, row: u32) -> bool {
@@ -51,14 +52,10 @@ impl Marks {
         self.words[row as usize / BITS]
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, row: u32) {
         let (index, bit) = bits::place(row);
-        let word = &mut self.words[index];
-        if *word == 0 {
-            self.summary[index / BITS] |= 1 << (index % BITS);
-        }
-        self.count += usize::from(*word & bit == 0);
-        *word |= bit;
+        self.set_in(index, bit);
     }
 
     /// Marks a stretch of rows, a word at a time.
@@ -66,11 +63,14 @@ impl Marks {
         bits::each_word(rows, |index, bits| self.set_in(index, bits));
     }
 
+    #[inline]
     fn set_in(&mut self, index: usize, bits: u64) {
         let word = &mut self.words[index];
-        self.count += (bits & !*word).count_ones() as usize;
+        if *word == 0 {
+            self.summary[index / BITS] |= 1 << (index % BITS);
+            self.used += 1;
+        }
         *word |= bits;
-        self.summary[index / BITS] |= 1 << (index % BITS);
     }
 
     pub(crate) fn unset(&mut self, row: u32) {
@@ -79,7 +79,7 @@ impl Marks {
 
     /// Clears the marks of a stretch of rows, a word at a time.
     pub(crate) fn unset_range(&mut self, rows: Range<u32>) {
-        if self.count != 0 {
+        if self.used != 0 {
             bits::each_word(rows, |index, bits| self.unset_in(index, bits));
         }
     }
@@ -89,18 +89,22 @@ impl Marks {
         self.unset_in(row as usize / BITS, bits);
     }
 
+    #[inline]
     fn unset_in(&mut self, index: usize, bits: u64) {
         let word = &mut self.words[index];
-        self.count -= (*word & bits).count_ones() as usize;
+        if *word == 0 {
+            return;
+        }
         *word &= !bits;
         if *word == 0 {
             self.summary[index / BITS] &= !(1 << (index % BITS));
+            self.used -= 1;
         }
     }
 
     /// The first marked row at or after `row`.
     pub(crate) fn next(&self, row: u32) -> Option<u32> {
-        if self.count == 0 {
+        if self.used == 0 {
             return None;
         }
         let at = row as usize / BITS;
@@ -116,7 +120,9 @@ impl Marks {
 
     /// Moves the marks with their rows.
     pub(crate) fn permute(&mut self, order: &Permutation) {
-        let (old, count) = (core::mem::take(&mut self.words), core::mem::take(&mut self.count));
+        let old = core::mem::take(&mut self.words);
+        let count: usize = old.iter().map(|word| word.count_ones() as usize).sum();
+        self.used = 0;
         self.summary.clear();
         self.resize(order.len());
         if count == order.len() {
@@ -134,13 +140,11 @@ impl Marks {
     pub(crate) fn assert_well_formed(&self, rows: usize) {
         assert_eq!(self.words.len(), rows.div_ceil(BITS), "words of marks");
         assert_eq!(self.summary.len(), self.words.len().div_ceil(BITS), "words of the summary");
-        let mut count = 0;
         for (index, word) in self.words.iter().enumerate() {
-            count += word.count_ones() as usize;
             let summary = self.summary[index / BITS] >> (index % BITS) & 1 == 1;
             assert_eq!(summary, *word != 0, "summary of word {index}");
         }
-        assert_eq!(count, self.count, "marks");
+        assert_eq!(self.words.iter().filter(|&&word| word != 0).count(), self.used, "words with marks");
         if let Some(word) = self.words.last() {
             let used = rows - (self.words.len() - 1) * BITS;
             assert!(used == BITS || word >> used == 0, "a mark beyond the last row");

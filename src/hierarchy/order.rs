@@ -277,6 +277,11 @@ impl Order {
         !self.strays.is_empty()
     }
 
+    /// Whether any of these rows is not in place.
+    pub(crate) fn has_strays_within(&self, rows: Range<u32>) -> bool {
+        self.has_strays() && self.strays.next_within(rows).is_some()
+    }
+
     /// Whether there are so many strays that a sort is paid for by the edits that made them.
     pub(crate) fn is_disordered(&self) -> bool {
         self.strays.are_many(self.len())

@@ -1,13 +1,14 @@
 //! What is dirty is taken, piece by piece, and swept. The sole writer of world rows.
 
 use super::bits::{self, BITS};
-use super::caches::{OUT_OF_CACHE, OUT_OF_CACHES};
+use super::caches::OUT_OF_CACHE;
 use super::changes::Changes;
 use super::dirty::Marks;
 use super::inherit::{Cuts, Inherits, Poses};
 use super::local::Locals;
 use super::order::{Order, Permutation};
-use super::stretch::{Columns, Share, is_lane, shorter_first, sweep_in_line};
+use super::pieces::{Piece, Pieces};
+use super::stretch::{ByTwos, Columns, Share, WORTH_SHARING, is_lane, sweep_in_line};
 use super::trunk::Trunk;
 use crate::accumulate::Accumulate;
 use alloc::vec::Vec;
@@ -16,27 +17,8 @@ use core::ops::Range;
 /// So many rows are swept in the time that it takes to begin elsewhere.
 const GAP: u32 = 32;
 
-/// In gaps no longer than this the processor has begun on the next rows already.
-const SHORT_GAP: u32 = 4;
-
-/// More rows than this, one after the other in place, are a piece of their own: threads may share it.
-const LONG: usize = 4096;
-
 /// Rows per word of marks.
 const BLOCK: u32 = BITS as u32;
-
-/// With this many of a block's rows to be computed, computing all rows between too is faster where rows come
-/// from memory: the processor fetches ahead of a linear sweep, but not of one with gaps. Measured: a row alone
-/// costs as much as three in line among 50 000 nodes, and as much as six or seven among 260 000.
-const fn dense(rows: usize) -> u32 {
-    if rows < OUT_OF_CACHE {
-        u32::MAX
-    } else if rows < OUT_OF_CACHES {
-        32
-    } else {
-        12
-    }
-}
 
 /// The world pose of each row. Of a dirty row, and of rows below one, whatever was there last.
 #[derive(Clone, Debug)]
@@ -44,16 +26,8 @@ pub(super) struct WorldRows<A: Accumulate> {
     rows: Vec<A::Row>,
     /// Strays that updates have come to since the last sort.
     strays: usize,
-    taken: Taken,
-}
-
-/// What an update has taken and not swept yet; empty between updates.
-#[derive(Clone, Debug, Default)]
-struct Taken {
-    pieces: Vec<Piece>,
-    /// Pieces from these on may hold what is above some of those before. To be swept from the last group to the
-    /// first, each in order.
-    groups: Vec<usize>,
+    /// Taken and not swept yet; none between updates.
+    pieces: Pieces,
     /// Nodes to go on with.
     tops: Vec<u32>,
 }
@@ -80,34 +54,6 @@ pub(super) struct Sources<'a, A: Accumulate> {
     pub(super) inherits: &'a Inherits,
 }
 
-/// Rows that have been taken, their marks cleared, to be swept.
-#[derive(Clone, Debug)]
-enum Piece {
-    /// All of them in place.
-    Stretch(Range<u32>),
-    /// Most of which are to be computed.
-    Blocks(Range<u32>),
-    /// Of the 64 rows from there on those whose bit is set.
-    Rows(u32, u64),
-}
-
-impl Piece {
-    fn first(&self) -> u32 {
-        match self {
-            Self::Stretch(rows) | Self::Blocks(rows) => rows.start,
-            Self::Rows(start, rows) => start + rows.trailing_zeros(),
-        }
-    }
-
-    /// All rows from the first to the last, if those between are to be computed too.
-    fn span(&self) -> Option<Range<usize>> {
-        match self {
-            Self::Stretch(rows) | Self::Blocks(rows) => Some(rows.start as usize..rows.end as usize),
-            Self::Rows(..) => None,
-        }
-    }
-}
-
 /// How many pieces are swept together where no order of theirs is to be found first: what rows that do not
 /// inherit everything are computed from is elsewhere, and fetching it in between would keep the processor from
 /// fetching ahead of the sweeps.
@@ -118,7 +64,7 @@ const BEGUN: usize = 32;
 
 impl<A: Accumulate> WorldRows<A> {
     pub(super) fn new() -> Self {
-        Self { rows: Vec::new(), strays: 0, taken: Taken::default() }
+        Self { rows: Vec::new(), strays: 0, pieces: Pieces::new(), tops: Vec::new() }
     }
 
     pub(super) fn reserve(&mut self, additional: usize) {
@@ -127,7 +73,7 @@ impl<A: Accumulate> WorldRows<A> {
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.rows.shrink_to_fit();
-        self.taken = Taken::default();
+        (self.pieces, self.tops) = (Pieces::new(), Vec::new());
     }
 
     /// Makes room for a new last row, which must be marked.
@@ -181,15 +127,16 @@ impl<A: Accumulate> WorldRows<A> {
             trunk.list(0..order.len() as u32);
             trunk.hang(locals.rows(), &mut self.rows);
         }
-        self.sweep_stretch(0..order.len(), share, columns(order, locals, inherits.cuts()));
+        self.sweep_rows(0..order.len(), share, columns(order, locals, inherits.cuts()));
     }
 
     /// Recomputes every dirty row and all below it.
     pub(super) fn refresh(&mut self, sources: &mut Sources<'_, A>) {
+        self.pieces.begin(sources.order.len());
         let mut at = 0;
         while let Some(row) = sources.marks.next(at) {
             at = match sources.order.run(row) {
-                Some(run) if run.end <= block_end(row) => self.take_blocks(row, sources),
+                Some(run) if run.end <= block_end(row) => self.take_short_runs(row, sources),
                 Some(run) => self.take_runs(run, sources),
                 None => {
                     self.gather(row, sources);
@@ -210,50 +157,23 @@ impl<A: Accumulate> WorldRows<A> {
         sources.changes.record(rows);
     }
 
-    /// Takes a dirty run, and those that follow after a few clean rows at most, such as the roots of characters that
-    /// lie side by side: what is between comes out as it was. Returns where that ended.
+    /// Takes a dirty run, and those that follow right after it. Returns where that ended.
     fn take_runs(&mut self, run: Range<u32>, sources: &mut Sources<'_, A>) -> u32 {
-        let (start, mut end, mut next) = (run.start, run.end, Some(run));
-        let mut has_gaps = false;
-        while let Some(run) = next {
-            let stretch = adjoining(run, sources);
-            self.take(stretch.clone(), sources);
-            has_gaps |= stretch.start > end;
-            end = stretch.end;
-            let row = sources.marks.next(end).filter(|&row| row - end <= SHORT_GAP);
-            next = row.and_then(|row| sources.order.run(row).filter(|run| run.end > block_end(row)));
-        }
-        // Where nothing is a stray, all between is in place too.
-        let is_in_place = !has_gaps || !sources.order.has_strays();
-        self.sweep_soon(if is_in_place { Piece::Stretch(start..end) } else { Piece::Blocks(start..end) }, sources);
+        let rows = adjoining(run, sources);
+        let end = rows.end;
+        self.take(rows.clone(), sources);
+        self.sweep_soon(Piece::Rows(rows), sources);
         end
     }
 
-    /// Takes the dirty runs from `row` on that end in their block of 64 rows: those of one block, or of as
-    /// many one after the other as there is much to compute in. Returns where it ended.
-    fn take_blocks(&mut self, row: u32, sources: &mut Sources<'_, A>) -> u32 {
-        let dense = dense(sources.order.len());
-        let is_dense = |rows: u64| rows.count_ones() >= dense;
-        // One with less among them costs less than to begin anew behind it.
-        let goes_on = |rows: u64| rows.count_ones() >= dense / 3;
-        let (mut block, mut rows) = (row, short_runs(row, sources));
-        // The rows between come out as they were, or are below a dirty row that is yet to be swept.
-        if !is_dense(rows) {
-            self.take_block(block, rows, sources);
-            // In short gaps the processor has begun on the next rows already.
-            let rows = if sources.order.len() < OUT_OF_CACHE { rows } else { bits::close_gaps(rows) };
-            self.sweep_soon(Piece::Rows(row - row % BLOCK, rows), sources);
-            return last_row(block, rows) + 1;
-        }
-        let mut end = row;
-        while goes_on(rows) {
-            self.take_block(block, rows, sources);
-            end = last_row(block, rows) + 1;
-            let next = sources.marks.next(end).filter(|&next| block_end(next) == block_end(block) + BLOCK);
-            (block, rows) = next.map_or((block, 0), |next| (next, short_runs(next, sources)));
-        }
-        self.sweep_soon(Piece::Blocks(row..end), sources);
-        end
+    /// Takes the dirty runs from `row` on that end in their block of 64 rows. Returns where that ended.
+    fn take_short_runs(&mut self, row: u32, sources: &mut Sources<'_, A>) -> u32 {
+        let bits = short_runs(row, sources);
+        self.take_block(row, bits, sources);
+        // In short gaps the processor has begun on the next rows already.
+        let swept = if sources.order.len() < OUT_OF_CACHE { bits } else { bits::close_gaps(bits) };
+        self.sweep_soon(Piece::Bits(row - row % BLOCK, swept), sources);
+        last_row(row, bits) + 1
     }
 
     /// Takes the rows of a block whose bits are set, that of `row`.
@@ -272,8 +192,8 @@ impl<A: Accumulate> WorldRows<A> {
     ///
     /// What was taken before and turns out to be below is swept after this, and not taken again.
     fn gather(&mut self, top: u32, sources: &mut Sources<'_, A>) {
-        let mut tops = core::mem::take(&mut self.taken.tops);
-        self.taken.groups.push(self.taken.pieces.len());
+        let mut tops = core::mem::take(&mut self.tops);
+        self.pieces.begin_group();
         tops.push(top);
         while let Some(at) = tops.pop() {
             self.take_own(at, sources);
@@ -281,31 +201,23 @@ impl<A: Accumulate> WorldRows<A> {
             tops.extend(strays.filter(|&stray| !sources.changes.is_recorded(stray)));
             self.strays += 1;
         }
-        self.taken.tops = tops;
+        self.tops = tops;
     }
 
     /// Takes the rows of a stretch that are the node's own. Strays between are swept with them where that is quicker
     /// than to leave them out: they come out as they were, or are below a dirty row that is yet to be swept.
     fn take_own(&mut self, row: u32, sources: &mut Sources<'_, A>) {
-        let (mut swept, mut has_gaps) = (row..row, false);
+        let mut swept = row..row;
         for rows in sources.order.own(row) {
             self.take(rows.clone(), sources);
-            let gap = rows.start - swept.end;
-            if gap > GAP || swept.len().max(rows.len()) > LONG {
-                self.take_piece(swept, has_gaps);
-                (swept, has_gaps) = (rows, false);
+            if rows.start - swept.end > GAP || swept.len().max(rows.len()) >= WORTH_SHARING {
+                self.pieces.push_rows(swept);
+                swept = rows;
             } else {
-                has_gaps |= gap != 0;
                 swept.end = rows.end;
             }
         }
-        self.take_piece(swept, has_gaps);
-    }
-
-    fn take_piece(&mut self, rows: Range<u32>, has_gaps: bool) {
-        if !rows.is_empty() {
-            self.taken.pieces.push(if has_gaps { Piece::Blocks(rows) } else { Piece::Stretch(rows) });
-        }
+        self.pieces.push_rows(swept);
     }
 
     /// Computes the worlds of rows that do not inherit everything, or lists them for when pieces are swept.
@@ -330,9 +242,11 @@ impl<A: Accumulate> WorldRows<A> {
     /// Leaves a piece to be swept, with others.
     #[inline(always)]
     fn sweep_soon(&mut self, piece: Piece, sources: &mut Sources<'_, A>) {
-        self.taken.pieces.push(piece);
+        // What threads share has no strays in it.
+        let may_join = |rows: Range<u32>| !sources.order.has_strays_within(rows);
+        self.pieces.push(piece, may_join);
         // Threads are given all of them together.
-        if self.taken.pieces.len() >= PIECES && !sources.is_scattered && sources.share.is_none() {
+        if self.pieces.len() >= PIECES && !sources.is_scattered && sources.share.is_none() {
             self.sweep_taken(sources);
         }
     }
@@ -343,76 +257,77 @@ impl<A: Accumulate> WorldRows<A> {
         if sources.is_trunk_right {
             sources.trunk.hang(sources.locals.rows(), &mut self.rows);
         }
-        let mut taken = core::mem::take(&mut self.taken);
-        if !taken.groups.is_empty() {
-            let mut end = taken.pieces.len();
-            for &start in taken.groups.iter().rev() {
-                taken.pieces[start..end].reverse();
-                end = start;
-            }
-            taken.pieces[..end].reverse();
-            taken.pieces.reverse();
+        let mut pieces = self.pieces.take();
+        if !sources.is_scattered {
+            self.share_out(&mut pieces, sources);
         }
-        // Where anything is a stray, what is above a piece may be in any other: then each is shared for itself.
-        let mut share = sources.share;
-        if let Some(together) = share.take_if(|_| !sources.order.has_strays()) {
-            let spans: Vec<_> = taken.pieces.iter().filter_map(Piece::span).collect();
-            if together(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, &spans) {
-                taken.pieces.retain(|piece| piece.span().is_none());
-            }
-        }
-        for pieces in taken.pieces.chunks(BEGUN) {
-            if pieces.len() > 1 {
-                for row in pieces.iter().map(Piece::first) {
+        let columns = columns(sources.order, sources.locals, sources.cuts);
+        let mut twos = ByTwos::default();
+        for begun in pieces.chunks(BEGUN) {
+            if begun.len() > 1 {
+                for row in begun.iter().map(Piece::first) {
                     core::hint::black_box((*sources.locals.row(row), self.rows[row as usize]));
                 }
             }
-            let mut pieces = pieces.iter().peekable();
-            while let Some(piece) = pieces.next() {
-                let other = pieces.next_if(|other| may_be_lane(piece, sources) && may_be_lane(other, sources));
-                match other.and_then(|other| Some([piece.span()?, other.span()?])) {
-                    Some(lanes) => self.sweep_lanes(lanes, sources),
-                    None => self.sweep(piece, share, sources),
+            for piece in begun {
+                let lane = if sources.is_scattered { None } else { piece.rows() };
+                match lane.filter(|rows| is_lane(columns, rows)) {
+                    Some(rows) => self.sweep_lanes(twos.pair(rows), sources),
+                    None => self.sweep(piece, sources),
                 }
             }
         }
-        taken.pieces.clear();
-        taken.groups.clear();
-        self.taken = taken;
+        self.sweep_rows(twos.rest(), None, columns);
+        self.pieces.reuse(pieces);
     }
 
-    /// Sweeps two pieces by turns, neither of which waits for the other: what is dirty has all that is below it in its
-    /// piece, and what is clean comes out as it was.
+    /// Has threads share what waits for nothing else, and takes it out of the pieces, if that pays: where nothing
+    /// scattered is dirty that is all in which there are no strays.
+    fn share_out(&mut self, pieces: &mut Vec<Piece>, sources: &Sources<'_, A>) {
+        let Some(share) = sources.share else { return };
+        let in_place = |piece: &Piece| {
+            piece.rows().filter(|rows| !sources.order.has_strays_within(rows.start as u32..rows.end as u32))
+        };
+        let rows: Vec<_> = pieces.iter().filter_map(in_place).collect();
+        if share(columns(sources.order, sources.locals, sources.cuts), &mut self.rows, &rows) {
+            pieces.retain(|piece| in_place(piece).is_none());
+        }
+    }
+
+    /// Sweeps rows of two pieces by turns, neither of which waits for the other: what is dirty has all that is below it
+    /// in its piece, and what is clean comes out as it was.
     fn sweep_lanes(&mut self, lanes: [Range<usize>; 2], sources: &Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals, sources.cuts);
-        A::sweep(columns.parents, columns.locals, &mut self.rows, shorter_first(lanes), columns.cuts.words());
+        A::sweep(columns.parents, columns.locals, &mut self.rows, lanes, columns.cuts.words());
     }
 
-    fn sweep_stretch(&mut self, rows: Range<usize>, share: Option<Share<A>>, columns: Columns<'_, A>) {
+    fn sweep_rows(&mut self, rows: Range<usize>, share: Option<Share<A>>, columns: Columns<'_, A>) {
         if !share.is_some_and(|share| share(columns, &mut self.rows, core::slice::from_ref(&rows))) {
             sweep_in_line(columns, &mut self.rows, rows);
         }
     }
 
     #[inline(always)]
-    fn sweep(&mut self, piece: &Piece, share: Option<Share<A>>, sources: &Sources<'_, A>) {
+    fn sweep(&mut self, piece: &Piece, sources: &Sources<'_, A>) {
         let columns = columns(sources.order, sources.locals, sources.cuts);
         match piece {
-            Piece::Stretch(rows) => self.sweep_stretch(rows.start as usize..rows.end as usize, share, columns),
-            Piece::Blocks(rows) => sweep_in_line(columns, &mut self.rows, rows.start as usize..rows.end as usize),
-            Piece::Rows(start, rows) => {
+            Piece::Rows(rows) => {
+                // What a piece begins with may be a stray: what it hangs from is in no piece that it waits for.
+                let is_left = |_: &Share<A>| {
+                    rows.len() >= WORTH_SHARING
+                        && (sources.is_scattered || columns.is_stray(rows.start as usize))
+                        && !sources.order.has_strays_within(rows.start + 1..rows.end)
+                };
+                let share = sources.share.filter(is_left);
+                self.sweep_rows(rows.start as usize..rows.end as usize, share, columns);
+            }
+            Piece::Bits(start, bits) => {
                 let start = *start as usize;
-                let rows = rows & !sources.cuts.bits(start);
-                A::sweep_bits(columns.parents, columns.locals, &mut self.rows, start, rows);
+                let bits = bits & !sources.cuts.bits(start);
+                A::sweep_bits(columns.parents, columns.locals, &mut self.rows, start, bits);
             }
         }
     }
-}
-
-/// Whether a piece may be swept with another one by turns.
-fn may_be_lane<A: Accumulate>(piece: &Piece, sources: &Sources<'_, A>) -> bool {
-    let columns = columns(sources.order, sources.locals, sources.cuts);
-    !sources.is_scattered && piece.span().is_some_and(|rows| is_lane(columns, &rows))
 }
 
 /// The first row of the next block.

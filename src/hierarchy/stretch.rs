@@ -29,6 +29,10 @@ impl<A: Accumulate> Columns<'_, A> {
     }
 }
 
+/// Of so many rows a thread that has to be woken sweeps enough to make up for waking it, which takes this thread some
+/// 30 microseconds and the other one twice that. Small in tests, so that what they draw is shared.
+pub(crate) const WORTH_SHARING: usize = if cfg!(test) { 24 } else { 64 * 1024 };
+
 /// Computes the worlds of pieces, in order of rows, none of which waits for another, with the bits of a linear sweep;
 /// or does nothing, and returns false, where that would not be quicker than to sweep one after the other.
 pub(crate) type Share<A> = fn(Columns<'_, A>, &mut [<A as Accumulate>::Row], &[Range<usize>]) -> bool;
@@ -130,9 +134,26 @@ pub(crate) fn is_lane<A: Accumulate>(columns: Columns<'_, A>, rows: &Range<usize
         && kind(columns.parents, columns.ones, columns.cuts, middle..middle + SHORT) != Kind::Siblings
 }
 
-/// As two lanes are given.
-pub(crate) fn shorter_first([one, other]: [Range<usize>; 2]) -> [Range<usize>; 2] {
-    if one.len() <= other.len() { [one, other] } else { [other, one] }
+/// Pieces that are swept by twos, and what is left of the longer one with the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ByTwos {
+    rest: Range<usize>,
+}
+
+impl ByTwos {
+    /// Two lanes of one length: of what is left of the pieces before, and of this one. None, if nothing is left.
+    pub(crate) fn pair(&mut self, piece: Range<usize>) -> [Range<usize>; 2] {
+        let both = self.rest.len().min(piece.len());
+        let lanes = [&self.rest, &piece].map(|rows| rows.start..rows.start + both);
+        let longer = if self.rest.len() > both { &self.rest } else { &piece };
+        self.rest = longer.start + both..longer.end;
+        lanes
+    }
+
+    /// What is left of all.
+    pub(crate) fn rest(self) -> Range<usize> {
+        self.rest
+    }
 }
 
 /// Finds the worlds of rows that are not in a piece.
@@ -165,14 +186,15 @@ impl<'a, A: Accumulate> Window<'a, A> {
         pieces: &[Range<usize>],
         any: impl Fn(&mut Self, [Range<usize>; 2]),
     ) {
-        let mut pieces = pieces.iter().peekable();
-        while let Some(piece) = pieces.next() {
-            let other = if is_lane(columns, piece) { pieces.next_if(|next| is_lane(columns, next)) } else { None };
-            match other {
-                Some(other) => any(self, shorter_first([piece.clone(), other.clone()])),
-                None => self.sweep(columns, piece.clone(), &any),
+        let mut twos = ByTwos::default();
+        for piece in pieces {
+            if is_lane(columns, piece) {
+                any(self, twos.pair(piece.clone()));
+            } else {
+                self.sweep(columns, piece.clone(), &any);
             }
         }
+        self.sweep(columns, twos.rest(), &any);
     }
 
     /// Sweeps rows, parents first: by the given loop over two lanes what is of no kind.
@@ -335,6 +357,32 @@ mod tests {
             sweep_in_line(columns, &mut worlds, rows.clone());
             prop_assert_eq!(&worlds[..rows.end], &line[..rows.end]);
             prop_assert!(worlds[rows.end..].iter().all(|&world| world == 7));
+        }
+    }
+
+    proptest! {
+        /// All rows of all pieces once, each piece in its order, in lanes of one length.
+        #[test]
+        fn twos_are_of_one_length(lens in prop::collection::vec(1usize..40, 0..20)) {
+            let mut twos = ByTwos::default();
+            let mut swept: Vec<Vec<usize>> = vec![Vec::new(); lens.len()];
+            let mut sweep = |rows: Range<usize>| rows.for_each(|row| swept[row / 100].push(row % 100));
+            let mut alone = 0;
+            for (at, len) in lens.iter().enumerate() {
+                let [one, other] = twos.pair(100 * at..100 * at + len);
+                prop_assert_eq!(one.len(), other.len());
+                alone = len.abs_diff(alone);
+                one.zip(other).for_each(|(one, other)| {
+                    sweep(one..one + 1);
+                    sweep(other..other + 1);
+                });
+            }
+            let rest = twos.rest();
+            prop_assert_eq!(rest.len(), alone, "only what has no other beside it is left");
+            sweep(rest);
+            for (swept, len) in swept.iter().zip(lens) {
+                prop_assert!(swept.iter().copied().eq(0..len));
+            }
         }
     }
 

@@ -247,10 +247,14 @@ fn a_flat_subtree_is_swept_as_it_was() {
         let id = ids[random.below(60)];
         let below = pair.forest.subtree(id).len() - 1;
         let children = pair.forest.list(Some(id)).len();
+        let seen = pair.h.worlds().unwrap().version();
         pair.flatten(id, [Keep::Local, Keep::World, Keep::WorldTrs][round % 3]);
         let runs = pair.live.iter().filter(|id| pair.h.order.run(pair.h.order.row(id.slot())).is_some());
         assert_eq!(runs.count(), pair.live.len(), "scattered nodes");
-        assert_eq!(update(&mut pair.h), below - children);
+        let swept = update(&mut pair.h);
+        // The children lie between.
+        assert!((below - children..=below).contains(&swept), "{swept} rows were computed");
+        assert_eq!(pair.h.worlds().unwrap().changed_since(seen).count(), below - children);
         pair.check();
     }
 }
