@@ -170,6 +170,9 @@ pub const WORKLOADS: &[Workload] = &[
     moving("all_random_10k", |_| all(shapes::random(10_000, 1))),
     moving("all_random_100k", |_| all(shapes::random(100_000, 1))),
     moving("all_random_1m", |_| all(shapes::random(1_000_000, 1))),
+    // Any tenth of the nodes, always the same ones.
+    moving("tenth_humanoids", |q| tree_scene(shapes::humanoids(if q { 400 } else { 4000 }), 0.1, 0, 0)),
+    moving("tenth_branch4_100k", |_| tree_scene(shapes::branch4(100_000), 0.1, 0, 0)),
     // The trees of `all_branch4`, where positions are set.
     Workload { name: "set_whole_10k", action: Action::SetWhole, make: |_| all(shapes::branch4(10_000)) },
     Workload { name: "set_whole_100k", action: Action::SetWhole, make: |_| all(shapes::branch4(100_000)) },
