@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// The id names no node of this hierarchy: the node was removed, or the id is another hierarchy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("node {node:?} is not in this hierarchy; drop ids of removed nodes")]
+#[error("node {node:?} is not in this hierarchy; drop ids of nodes that were removed, or restore what was taken out")]
 pub struct StaleNode {
     /// The id that was passed in.
     pub node: NodeId,
@@ -36,25 +36,26 @@ pub struct Cycle {
     pub parent: NodeId,
 }
 
-/// A parent cannot be inverted, so that no local value gives the wanted world pose.
+/// A node cannot be inverted, so that no local value under it gives the wanted world pose, or no point of the world
+/// one in it.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error(
-    "{parent:?} is flat or nearly so and no local value under it holds the wanted world pose \
-     (a column would be off by {residual:e} of its size); scale it back or keep the local value"
+    "{parent:?} is flat, nearly so or too large, and nothing under it gives what is wanted in the world \
+     (a column would be off by {residual:e} of its size); scale it back, or keep to local values"
 )]
 pub struct SingularParent {
-    /// The parent under which the pose was wanted.
+    /// The node that cannot be inverted: a parent under which a pose was wanted, or the node asked for an inverse.
     pub parent: NodeId,
-    /// How far the best local value misses, in units of the worst column's largest element.
-    /// Infinite where a scale above is exactly zero, or the local value would overflow.
+    /// How far the best answer misses, in units of the worst column's largest element.
+    /// Infinite where a scale above is exactly zero, or the answer would overflow.
     pub residual: f32,
 }
 
-/// Position, rotation and scale cannot hold the node's local matrix, because it shears.
+/// Position, rotation and scale cannot hold the matrix that a node has or would get, because it shears.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error(
-    "position, rotation and scale cannot hold the local matrix of {node:?} \
-     (a column would be off by {residual:e} of its size); read it as a matrix, or drop_shear first"
+    "{node:?} has or would get a matrix that position, rotation and scale cannot hold \
+     (a column would be off by {residual:e} of its size); ask for a matrix, or leave the shear out"
 )]
 pub struct NotTrs {
     /// The node.
@@ -75,7 +76,9 @@ pub struct OutOfRange {
 
 /// The arguments do not determine an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the arguments do not determine an answer; keep the target off the eye and up off the view")]
+#[error(
+    "the arguments leave the answer open; give directions, axes and distances that are not zero, and an up off the view"
+)]
 pub struct Degenerate;
 
 /// The sibling given as a place is not a sibling of the node.
@@ -90,7 +93,7 @@ pub struct NotSibling {
 
 /// Parents given by index form a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("entry {index} of the list is its own ancestor; give parents that lead to None")]
+#[error("the parents of entry {index} lead back to it, or to a cycle; give parents that lead to None")]
 pub struct ParentsCycle {
     /// An entry that is its own ancestor, or is below one.
     pub index: usize,
@@ -246,6 +249,30 @@ impl core::fmt::Display for ExtendError {
 
 impl core::error::Error for ExtendError {}
 
+/// Why a list of local values was not [set](crate::HierarchyOf::set_locals), and which entry is at fault.
+///
+/// Turns into [`LocalError`] and [`enum@Error`] by `?`, which drops the index.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("entry {index}: {cause}")]
+pub struct SetLocalsError {
+    /// The first entry at fault.
+    pub index: usize,
+    /// What is wrong with it.
+    pub cause: LocalError,
+}
+
+impl From<SetLocalsError> for LocalError {
+    fn from(error: SetLocalsError) -> Self {
+        error.cause
+    }
+}
+
+impl From<SetLocalsError> for Error {
+    fn from(error: SetLocalsError) -> Self {
+        error.cause.into()
+    }
+}
+
 impl From<StaleNode> for ExtendError {
     fn from(cause: StaleNode) -> Self {
         Self { index: None, cause: cause.into() }
@@ -278,7 +305,9 @@ pub enum TransformError {
     #[error("a scale component is zero or has no finite reciprocal, so there is no inverse; scale it back first")]
     Singular,
     /// An argument does not determine the answer, such as a target on the eye or an up along the view.
-    #[error("the arguments do not determine a rotation; keep the target off the eye and up off the view")]
+    #[error(
+        "the arguments leave the rotation open; give directions and distances that are not zero, and an up off the view"
+    )]
     Degenerate,
     /// The matrix shears, so that no position, rotation and scale can hold it.
     #[error(

@@ -32,6 +32,31 @@ pub struct NodeId {
 }
 
 impl NodeId {
+    /// As a number, to pass through what knows no ids: another language, a message, an instance buffer.
+    ///
+    /// The slot is in the lower half, the generation in the upper one.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, NodeId, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::IDENTITY)?;
+    /// assert_eq!(NodeId::from_bits(id.to_bits()), Some(id));
+    /// assert_eq!(NodeId::from_bits(0), None);
+    /// assert!(!h.contains(NodeId::from_bits(id.to_bits() + 1).unwrap()));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        (self.generation.get() as u64) << 32 | self.slot as u64
+    }
+
+    /// The id of which [`to_bits`](Self::to_bits) gave a number, or `None` where no id gives that. Any other number is an
+    /// id that names no node, as stale ones are.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        Self::new(bits as u32, (bits >> 32) as u32)
+    }
+
     /// `None` for a generation that no live node has.
     pub(crate) const fn new(slot: u32, generation: u32) -> Option<Self> {
         match NonZeroU32::new(generation) {

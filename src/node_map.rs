@@ -87,7 +87,9 @@ impl<T> NodeMap<T> {
 
     /// Gives a node a value, and returns the one it had.
     ///
-    /// The value of an older node in the same slot is dropped. If there is one of a newer node, then `id`
+    /// The value of an older node in the same slot is dropped: what has to be given back by hand, as handles are, is
+    /// to be taken out before, by [`remove`](Self::remove) of what
+    /// [`removed_since`](crate::Worlds::removed_since) lists. If there is one of a newer node, then `id`
     /// is stale, and `value` is dropped instead. O(1), amortised.
     ///
     /// ```

@@ -106,7 +106,7 @@ impl Topology {
         let slot = self.free;
         if slot == NONE {
             let slot = u32::try_from(self.generations.len()).unwrap_or(NONE);
-            assert!(slot != NONE, "capacity overflow: a hierarchy holds fewer than 2^32 - 1 nodes");
+            assert!(slot != NONE, "capacity overflow: a hierarchy holds at most 2^32 - 1 nodes");
             self.generations.push(1);
             self.links.push(Links::DETACHED);
             self.len += 1;

@@ -398,8 +398,9 @@ macro_rules! transform2 {
 
         /// # Directions of the axes
         ///
-        /// In the parent's frame, of length one, whatever the scale. Forward is right: a thing that looks along an angle
-        /// of zero looks along +X.
+        /// In the parent's frame, of length one: of the rotation alone, whatever the scale. Forward is right: a thing that
+        /// looks along an angle of zero looks along +X. A negative scale turns an axis round; where a node's axes really
+        /// point is told by [`world_forward`](crate::HierarchyOf::world_forward) and the like.
         ///
         /// ```
         #[doc = concat!("use posetree::{", stringify!($Transform), ", glam::", stringify!($Vec), "};")]
@@ -472,7 +473,8 @@ macro_rules! transform2 {
         impl $Transform {
             /// The same transform turned so that [`forward`](Self::forward) points at `target`.
             ///
-            /// The target is in the parent's frame. Position and scale stay.
+            /// The target is in the parent's frame. Position and scale stay. Of a mirrored node
+            /// [`look_at`](crate::HierarchyOf::look_at) turns the axis that is seen instead.
             ///
             /// # Errors
             ///

@@ -2,7 +2,7 @@
 //! must be those of the whole conversion all the same.
 
 use posetree::glam::{Affine3A, Mat3, Quat, Vec3};
-use posetree::{Error, Hierarchy, Transform};
+use posetree::{Error, Hierarchy, NonFinite, StaleNode, Transform};
 use proptest::prelude::*;
 
 fn vector(size: f32) -> impl Strategy<Value = Vec3> {
@@ -35,7 +35,55 @@ fn set() -> impl Strategy<Value = Set> {
     ]
 }
 
+/// Ids before numbers, of all entries, and before lengths.
+#[test]
+fn a_stale_id_anywhere_comes_first() {
+    let mut h = Hierarchy::new();
+    let [node, gone] = [(); 2].map(|()| h.add_root(Transform::IDENTITY).unwrap());
+    h.remove_subtree(gone).unwrap();
+    let [good, bad] = [Vec3::X, Vec3::NAN].map(Transform::from_position);
+    let stale = StaleNode { node: gone };
+    let refused = |h: &mut Hierarchy, locals: &[_]| h.set_locals(locals).map_err(|error| (error.index, error.cause));
+    assert_eq!(refused(&mut h, &[(node, bad), (gone, good)]), Err((1, stale.into())));
+    assert_eq!(refused(&mut h, &[(node, good), (node, bad), (node, bad)]), Err((1, NonFinite.into())));
+    assert_eq!(h.local(node).unwrap(), Transform::IDENTITY);
+    assert_eq!(h.set_locals(&[(node, bad)]).unwrap_err().to_string(), format!("entry 0: {NonFinite}"));
+    assert_eq!(h.write_joint_matrices(&[gone], &[], &mut []), Err(stale.into()));
+    let value = h.local_value(node).unwrap();
+    assert_eq!(h.local_value(gone), Err(stale));
+    assert_eq!(h.set_local_value(gone, value), Err(stale));
+}
+
 proptest! {
+    /// `set_local_value(local_value) = nothing`, of transforms and of matrices, with and without shear.
+    #[test]
+    fn a_local_value_comes_back_to_the_bit(local in set(), columns in [vector(2.0), vector(2.0), vector(2.0)], is_matrix: bool) {
+        let mut h = Hierarchy::new();
+        let [node, other] = [(); 2].map(|()| h.add_root(Transform::IDENTITY).unwrap());
+        match local {
+            Set::Local(local) => h.set_local(node, local).unwrap(),
+            Set::Position(position) => h.set_position(node, position).unwrap(),
+            Set::Rotation(rotation) => h.set_rotation(node, rotation).unwrap(),
+            Set::Scale(scale) => h.set_scale(node, scale).unwrap(),
+        }
+        if is_matrix {
+            let [x, y, z] = columns;
+            h.set_local_matrix(node, Affine3A::from_mat3(Mat3::from_cols(x, y, z))).unwrap();
+        }
+        let value = h.local_value(node).unwrap();
+        prop_assert_eq!(value.is_matrix(), is_matrix);
+        let seen = |h: &Hierarchy, id| (format!("{:?}", h.local_decomposed(id).unwrap()), bits(h.local_matrix(id).unwrap()), bits(h.world(id).unwrap()));
+        let before = seen(&h, node);
+        h.set_local_value(other, value).unwrap();
+        prop_assert_eq!(seen(&h, other), before.clone());
+        h.set_local(node, Transform::from_position(Vec3::ONE)).unwrap();
+        h.update();
+        h.set_local_value(node, value).unwrap();
+        prop_assert!(h.is_dirty(node).unwrap());
+        prop_assert_eq!(seen(&h, node), before);
+        prop_assert_eq!(h.local_value(node).unwrap().is_matrix(), is_matrix);
+    }
+
     #[test]
     fn the_local_matrix_is_always_that_of_the_transform(steps in prop::collection::vec(set(), 1..20)) {
         let mut h = Hierarchy::new();

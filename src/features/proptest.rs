@@ -293,7 +293,7 @@ impl<T: Copy> Edit<T> {
     }
 }
 
-/// Edits with such local values. More nodes are added than removed; one in forty clears.
+/// Edits with such local values. More nodes are added than removed; about one in forty clears.
 pub fn edits<T: Copy + Debug + 'static>(
     locals: impl Strategy<Value = T> + Clone + 'static,
 ) -> impl Strategy<Value = Edit<T>> + Clone {

@@ -330,8 +330,8 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
     /// rows, each once.
     ///
     /// Exactly those: a node counts if its own local pose was set or if that of a node above it was, even
-    /// to the same value, or if one of them was added or got another parent. A re-sort changes no node,
-    /// and a removed node is not listed but in [`removed_since`](Self::removed_since). Costs what changed,
+    /// to the same value, or if one of them was added or got another parent. Another place among its siblings
+    /// changes no node, nor does a re-sort, and a removed node is not listed but in [`removed_since`](Self::removed_since). Costs what changed,
     /// to within 64 rows around each row, and a look at one in 4 096 of the others.
     #[doc(alias = "transform.hasChanged")]
     #[doc(alias = "Changed")]

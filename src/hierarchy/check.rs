@@ -1,6 +1,7 @@
 //! One checker of every invariant.
 
-use super::{HierarchyOf, Inherit};
+use super::HierarchyOf;
+use crate::Inherit;
 use crate::accumulate::Accumulate;
 use crate::topology::NONE;
 

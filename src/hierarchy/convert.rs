@@ -43,7 +43,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// as [`world`](Self::world). Example: [`local_to_world_point`](Self::local_to_world_point).
     ///
     /// # Errors
-    /// [`StaleNode`]; [`Degenerate`] if the image has no direction.
+    /// [`StaleNode`]; [`Degenerate`] if the image has no direction, or a number in it is not finite.
     #[doc(alias = "TransformDirection")]
     pub fn local_to_world_direction(&self, id: NodeId, direction: A::Vector) -> Result<A::Vector, WorldError> {
         Ok(A::Shared::map_direction(&A::wide_matrix(&self.world(id)?), direction).ok_or(Degenerate)?)
@@ -54,8 +54,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// its side under mirroring. O(depth), to see whether a node above is flat.
     ///
     /// # Errors
-    /// [`StaleNode`]; [`Degenerate`] if the normal is zero; [`SingularParent`] naming the node if its
-    /// world is flat.
+    /// [`StaleNode`]; [`Degenerate`] if the normal is zero, or not finite; [`SingularParent`] naming the node if
+    /// its world is flat.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
@@ -75,7 +75,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// a node above is flat; for many points take [`world_inverse`](Self::world_inverse) once.
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`SingularParent`] naming the node if its world is flat.
+    /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`SingularParent`] naming the node if its world is flat, or the
+    /// answer overflows.
     ///
     /// Example: [`local_to_world_point`](Self::local_to_world_point).
     #[doc(alias = "InverseTransformPoint")]
@@ -217,13 +218,13 @@ impl<A: Geometry> HierarchyOf<A> {
 
     /// Writes the matrices that a skinning shader takes: `out[i] = W(joints[i]) * inverse_binds[i]`.
     ///
-    /// Worlds are right whether or not there was an update; after one each costs two loads and a
+    /// Worlds are right whether or not there was an update; after one each costs four loads and a
     /// product. In double precision the matrices are `DMat4`: shaders take float32, but what is left of a
     /// far world after rounding is of no use. Take the camera's position, or the mesh's, away first, and
     /// round then, with `as_mat4`.
     ///
     /// # Errors
-    /// [`LengthMismatch`] unless all three have the same length; [`StaleNode`] for any joint; nothing
+    /// [`StaleNode`] for any joint; [`LengthMismatch`] unless all three have the same length; nothing
     /// was written.
     ///
     /// ```
@@ -245,12 +246,12 @@ impl<A: Geometry> HierarchyOf<A> {
         inverse_binds: &[A::Affine],
         out: &mut [<A::Shared as Shared>::Skin],
     ) -> Result<(), WorldError> {
+        joints.iter().try_for_each(|&joint| self.topology.slot(joint).map(|_| ()))?;
         for right in [inverse_binds.len(), out.len()] {
             if joints.len() != right {
                 return Err(LengthMismatch { left: joints.len(), right }.into());
             }
         }
-        joints.iter().try_for_each(|&joint| self.topology.slot(joint).map(|_| ()))?;
         for ((&joint, inverse_bind), out) in joints.iter().zip(inverse_binds).zip(out) {
             *out = A::Shared::joint_matrix(&A::wide_matrix(&self.world(joint)?), inverse_bind);
         }

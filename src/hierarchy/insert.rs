@@ -1,10 +1,12 @@
 //! Doors that insert and remove nodes.
 
 use super::local::Locals;
-use super::{HierarchyOf, Inherit, Keep};
+use super::{HierarchyOf, Keep};
 use crate::accumulate::Accumulate;
 use crate::topology::{NONE, traverse::Shape};
-use crate::{ExtendError, InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode};
+use crate::{
+    ExtendError, Inherit, InsertError, LengthMismatch, NodeId, OutOfRange, ParentsCycle, ReparentError, StaleNode,
+};
 use alloc::{vec, vec::Vec};
 
 impl<A: Accumulate> HierarchyOf<A> {
@@ -139,7 +141,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///
     /// Entry `i` has the local pose `locals[i]` and hangs under entry `parents[i]`, which may come
     /// before or after it, or under `parent` where that is `None`. Children are in the order of
-    /// entries, after those that `parent` has. The whole is stored as runs, so that no re-sort is due.
+    /// entries, after those that `parent` has. Each entry without a parent in the list is stored as one run with all
+    /// below it; under a `parent`, thousands of those are reason for an update to sort.
     ///
     /// Marks the new nodes dirty. O(entries), amortised.
     ///
@@ -304,7 +307,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// Removes every node. All ids become stale; memory is kept. Subtrees that were
-    /// [taken out](Self::take_subtree) before can still be restored.
+    /// [taken out](Self::take_subtree) before can still be restored. O(slots): as many as there ever were nodes at once.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};
@@ -339,7 +342,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// [`StaleNode`]; [`NotTrs`](crate::NotTrs) naming a child that would shear, with
     /// [`Keep::WorldTrs`]; [`NonFinite`](crate::NonFinite) if a child's new local value overflows; with
     /// `Components`, or where not everything is inherited, [`SingularParent`](crate::SingularParent) if the
-    /// node's parent is flat, or one above it; nothing changed.
+    /// node's parent is flat, or one above it, or a new local value overflows; nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};

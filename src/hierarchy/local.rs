@@ -3,8 +3,8 @@
 use super::HierarchyOf;
 use super::order::Permutation;
 use crate::accumulate::geometry::Shared as _;
-use crate::accumulate::{Accumulate, Geometry, Misfit, Own};
-use crate::{LocalError, NodeId, NonFinite, NotTrs, StaleNode};
+use crate::accumulate::{Accumulate, Geometry, Matrices, Misfit, Own};
+use crate::{LocalError, NodeId, NonFinite, NotTrs, SetLocalsError, StaleNode};
 use alloc::vec::Vec;
 
 /// What nodes own: by slot the transform as set, by row the local pose in the form that sweeps read.
@@ -16,6 +16,21 @@ pub(super) struct Locals<A: Accumulate> {
     transforms: Vec<A::Transform>,
     is_matrix: Vec<bool>,
     rows: Vec<A::Row>,
+}
+
+/// All that a node owns: its local value as it is stored, a transform or a matrix. For undo, clipboards and the like.
+///
+/// Made by [`local_value`](HierarchyOf::local_value). Put back by [`set_local_value`](HierarchyOf::set_local_value) it is
+/// the same to the bit, of a node that holds a matrix too, with the signs of scale that were typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalValue<A: Accumulate = Matrices>(Own<A>);
+
+impl<A: Accumulate> LocalValue<A> {
+    /// Whether it is a matrix, with or without shear, and not a position, rotation and scale.
+    #[must_use]
+    pub fn is_matrix(&self) -> bool {
+        self.0.matrix.is_some()
+    }
 }
 
 /// The transform as set, whether the node holds a matrix, and the local row.
@@ -131,7 +146,8 @@ impl<A: Geometry> Locals<A> {
 
 impl<A: Accumulate> HierarchyOf<A> {
     /// Replaces the whole local value: position, rotation and scale in the parent's space. A node that
-    /// held a matrix does not any more.
+    /// held a matrix does not any more. A quaternion that is off unit length by less than 1 % is normalised, as in every
+    /// door that takes one.
     ///
     /// Marks the node dirty. O(1).
     ///
@@ -177,7 +193,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Marks the nodes dirty. O(nodes given).
     ///
     /// # Errors
-    /// [`StaleNode`], [`NonFinite`], [`NotRotation`](crate::NotRotation) for any of them; nothing changed.
+    /// [`SetLocalsError`], which says which entry it is, of: [`StaleNode`], [`NonFinite`],
+    /// [`NotRotation`](crate::NotRotation); nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
@@ -187,11 +204,12 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// let pose = Transform::from_position(Vec3::X);
     /// h.set_locals(&[(a, pose), (b, pose)])?;
     /// assert_eq!(h.world_position(b)?, 2.0 * Vec3::X);
-    /// assert!(h.set_locals(&[(a, Transform::IDENTITY), (b, Transform::from_scale(Vec3::NAN))]).is_err());
+    /// let error = h.set_locals(&[(a, Transform::IDENTITY), (b, Transform::from_scale(Vec3::NAN))]);
+    /// assert_eq!(error.unwrap_err().index, 1);
     /// assert_eq!(h.local(a)?, pose);
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    pub fn set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), LocalError> {
+    pub fn set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), SetLocalsError> {
         // All of them are looked at before the one question that a loop would have to wait for.
         let is_plain = |(id, local): &(NodeId, A::Transform)| self.topology.contains(*id) & A::is_plain(local);
         if !locals.iter().fold(true, |all, each| all & is_plain(each)) {
@@ -205,17 +223,59 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// Something is refused or has to be normalised.
     #[cold]
-    fn admit_and_set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), LocalError> {
-        for (id, local) in locals {
-            self.topology.slot(*id)?;
-            A::admit::<LocalError>(&mut { *local })?;
-        }
-        locals.iter().try_for_each(|(id, local)| self.set_local(*id, *local))
+    fn admit_and_set_locals(&mut self, locals: &[(NodeId, A::Transform)]) -> Result<(), SetLocalsError> {
+        let each = |door: &mut dyn FnMut(NodeId, A::Transform) -> Result<(), LocalError>| {
+            let mut entries = locals.iter().enumerate();
+            entries
+                .try_for_each(|(index, &(id, local))| door(id, local).map_err(|cause| SetLocalsError { index, cause }))
+        };
+        each(&mut |id, _| Ok(self.topology.slot(id).map(|_| ())?))?;
+        each(&mut |_, mut local| A::admit(&mut local))?;
+        each(&mut |id, local| self.set_local(id, local))
+    }
+}
+
+impl<A: Accumulate> HierarchyOf<A> {
+    /// The local value as it is stored, to be put back. O(1).
+    ///
+    /// # Errors
+    /// [`StaleNode`].
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Mat3, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// let id = h.add_root(Transform::from_scale(Vec3::new(-1.0, -2.0, 0.0)))?;
+    /// let sheared = Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.5, 1.0, 0.0), Vec3::Z));
+    /// let mut undo = Vec::new();
+    /// for matrix in [sheared, Affine3A::IDENTITY] {
+    ///     undo.push(h.local_value(id)?);
+    ///     h.set_local_matrix(id, matrix)?;
+    /// }
+    /// h.set_local_value(id, undo.pop().unwrap())?;
+    /// assert_eq!(h.local_matrix(id)?, sheared);
+    /// h.set_local_value(id, undo.pop().unwrap())?;
+    /// assert_eq!(h.local(id)?.scale, Vec3::new(-1.0, -2.0, 0.0));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn local_value(&self, id: NodeId) -> Result<LocalValue<A>, StaleNode> {
+        Ok(LocalValue(self.own(self.topology.slot(id)?)))
+    }
+
+    /// Puts a local value back, in this or another hierarchy of the kind. Marks the node dirty. O(1). Example:
+    /// [`local_value`](Self::local_value).
+    ///
+    /// # Errors
+    /// [`StaleNode`]; nothing changed.
+    pub fn set_local_value(&mut self, id: NodeId, value: LocalValue<A>) -> Result<(), StaleNode> {
+        let slot = self.topology.slot(id)?;
+        self.set_own(slot, &value.0);
+        Ok(())
     }
 }
 
 impl<A: Geometry> HierarchyOf<A> {
-    /// The local value in the parent's space, bit for bit as it was set.
+    /// The local value in the parent's space, bit for bit as it was set (a rotation that was not quite of unit length:
+    /// as it was normalised).
     ///
     /// Of a node that holds a matrix without shear: the matrix taken apart, to within rounding. O(1).
     ///

@@ -1,7 +1,7 @@
 //! In which row each node is stored, and which subtrees are runs. The sole writer of row order.
 //!
 //! A subtree is stored as one contiguous *stretch* of rows, parents first, and is swept linearly. The stretch
-//! may hold *holes*, rows of removed nodes. Edits move no row. **A row is in place where the innermost stretch
+//! may hold *holes*, rows of removed nodes. Edits move no row (but insertions drop holes where those outnumber nodes). **A row is in place where the innermost stretch
 //! around it is its parent's**; one that edits have brought elsewhere is a *stray*, and is listed with its parent.
 //! So what is below a node is its stretch, without the stretches of the strays in it, and whatever strays are
 //! listed for parents in there, each with what is below it. Where there are none of either, the stretch is the
@@ -324,7 +324,7 @@ impl Order {
 
     fn append(&mut self, slot: u32, parent_row: u32) -> u32 {
         let row = self.slots.len() as u32;
-        assert!(row != NONE, "capacity overflow: a hierarchy holds fewer than 2^32 - 1 rows");
+        assert!(row != NONE, "capacity overflow: a hierarchy holds at most 2^32 - 1 rows");
         self.slots.push(slot);
         self.parents.push(parent_row);
         self.stretches.push();

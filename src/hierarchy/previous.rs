@@ -122,7 +122,9 @@ impl<A: Accumulate> Previous<A> {
 ///
 /// For motion vectors, and to draw between the steps of a simulation. Each [`update`](Self::update)
 /// is a step: what is the world pose after one is the previous world pose after the next, of nodes that
-/// rest as of those that move. Costs another row for each node, and a copy for each row that an update
+/// rest as of those that move. So where steps are fixed and frames are not, update once a step; what is edited in
+/// between, such as a camera in each frame, can be read lazily, or made cheap to read by
+/// [`update_within_step`](Self::update_within_step). Costs another row for each node, and a copy for each row that an update
 /// computes; nothing while it is off.
 ///
 /// ```
@@ -147,8 +149,8 @@ impl<A: Accumulate> Previous<A> {
 impl<A: Accumulate> HierarchyOf<A> {
     /// Switches previous world poses on or off. Off at first.
     ///
-    /// Once on, every node starts without a past: its previous pose is its world pose until an update
-    /// makes another. To switch on what is on changes nothing. Off gives the memory back. O(nodes).
+    /// Once on, every node starts without a past: its previous pose is the one it has, of what is dirty the one that
+    /// the next update computes. To switch on what is on changes nothing. Off gives the memory back. O(nodes).
     pub fn track_previous(&mut self, on: bool) {
         if on == self.previous.is_tracked() {
             return;
@@ -166,6 +168,35 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
     }
 
+    /// As [`update`](Self::update), but no step: previous poses stay those they are, of the update before the last step.
+    ///
+    /// For edits between two steps, such as of a camera that turns in each frame while a simulation stands still; without
+    /// previous poses the same as `update`.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// let mut h = Hierarchy::new();
+    /// h.track_previous(true);
+    /// let ball = h.add_root(Transform::IDENTITY)?;
+    /// let camera = h.add_root(Transform::IDENTITY)?;
+    /// for step in 1..=3 {
+    ///     h.set_position(ball, step as f32 * Vec3::X)?;
+    ///     h.update();
+    ///     // Frames: the camera moves in each, and the ball is drawn on its way.
+    ///     for t in [0.25, 0.5, 0.75] {
+    ///         h.set_position(camera, t * Vec3::Y)?;
+    ///         let worlds = h.update_within_step();
+    ///         assert_eq!(worlds[camera][1][3], t);
+    ///         let drawn = worlds.hierarchy().world_interpolated(ball, t)?.translation.x;
+    ///         assert_eq!(drawn, if step == 1 { 1.0 } else { step as f32 - 1.0 + t });
+    ///     }
+    /// }
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn update_within_step(&mut self) -> Worlds<'_, A> {
+        self.bring_up_to_date(None)
+    }
+
     /// Whether previous world poses are on.
     #[must_use]
     pub fn tracks_previous(&self) -> bool {
@@ -174,8 +205,8 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// The world pose as it was after the update before the last one: where the node comes from.
     ///
-    /// The current [`world`](Self::world) of a node that was added since, or whose past was forgotten.
-    /// Edits and re-sorts do not change it, updates do. O(1), but for nodes without a past O(depth) while
+    /// Of a node that was added or restored since, or whose past was forgotten while it was dirty, the current
+    /// [`world`](Self::world). Edits and re-sorts do not change it, updates do. O(1), but for nodes without a past O(depth) while
     /// anything is dirty. Writes nothing.
     ///
     /// # Errors
@@ -265,20 +296,30 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
     /// The previous world pose of every row of [`rows`](Self::rows); `None` while they are off.
     ///
     /// For an instance buffer of its own: an update changes a row in which the worlds changed in that
-    /// update or in the one before it, so that after each update what to copy is
-    /// [`changed_rows_since`](Self::changed_rows_since) the version of the update before the last one.
+    /// update or in the one before it. So what to copy after each update is
+    /// [`changed_rows_since`](Self::changed_rows_since) the version of two updates ago: keep the last two. Where some
+    /// updates are [no steps](HierarchyOf::update_within_step), keep those of the last two that were.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Transform, Version, glam::Vec3};
     /// let mut h = Hierarchy::new();
     /// assert!(h.update().previous_rows().is_none());
     /// h.track_previous(true);
     /// let ball = h.add_root(Transform::IDENTITY)?;
-    /// h.update();
-    /// h.set_position(ball, Vec3::X)?;
-    /// let worlds = h.update();
-    /// let (row, previous) = (worlds.row_of(ball)?, worlds.previous_rows().expect("they are on"));
-    /// assert_eq!((previous[row][0][3], worlds.rows()[row][0][3]), (0.0, 1.0));
+    /// let (mut buffer, mut seen) = (Vec::new(), [Version::default(); 2]);
+    /// for at in [0.0, 1.0, 2.0, 2.0, 2.0] {
+    ///     if h.position(ball)?.x != at {
+    ///         h.set_position(ball, at * Vec3::X)?;
+    ///     }
+    ///     let worlds = h.update();
+    ///     let previous = worlds.previous_rows().expect("they are on");
+    ///     buffer.resize(previous.len(), previous[0]);
+    ///     for rows in worlds.changed_rows_since(seen[0]) {
+    ///         buffer[rows.clone()].copy_from_slice(&previous[rows]);
+    ///     }
+    ///     seen = [seen[1], worlds.version()];
+    ///     assert_eq!(buffer, previous);
+    /// }
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[must_use]

@@ -4,8 +4,8 @@
 //!
 //! Rows in place are swept in line, whatever edits have done elsewhere. Each stray that an update comes to is a
 //! beginning anew, at some cache misses; a sort costs as much as five to ten linear updates, and some more for
-//! each stray there is. So there are three reasons to sort, and none of them counts unless something dirty has to do
-//! with strays:
+//! each stray there is. So there are three reasons to sort, and none of them counts unless something is dirty; the
+//! first two only where that has to do with strays:
 //! - Updates have come to so many strays since the last sort, those below what is dirty now among them, that it would
 //!   have cost as much. As with any purchase that is made once rent has added up to its price, neither rent nor
 //!   purchases ever add up to more than about twice the better of the two, whatever comes.
@@ -44,6 +44,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// dirty, what was computed is a new [`Version`](crate::Version); with [previous poses](Self::track_previous) on,
     /// every call is a step.
     ///
+    /// What is returned borrows the hierarchy; [`Worlds::hierarchy`] gives it to read meanwhile, and
+    /// [`worlds`](Self::worlds) gives the same view again without updating.
+    ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
     /// let mut h = Hierarchy::new();
@@ -61,6 +64,10 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     pub(crate) fn update_by(&mut self, share: Option<Share<A>>) -> Worlds<'_, A> {
         self.previous.advance(self.worlds.rows(), &self.changes);
+        self.bring_up_to_date(share)
+    }
+
+    pub(super) fn bring_up_to_date(&mut self, share: Option<Share<A>>) -> Worlds<'_, A> {
         // Holes are swept as nodes are, for as long as nothing is added.
         let is_crowded = self.order.is_crowded() && !self.marks.is_clean();
         let strays = self.order.scattered(&self.marks);

@@ -1,9 +1,9 @@
 //! Doors that move nodes to another parent or place.
 
-use super::{HierarchyOf, Inherit};
+use super::HierarchyOf;
 use crate::accumulate::{Accumulate, Chain, Misfit, Own, Shear};
 use crate::topology::NONE;
-use crate::{Cycle, NodeId, NonFinite, NotSibling, NotTrs, OutOfRange, ReparentError, SingularParent};
+use crate::{Cycle, Inherit, NodeId, NonFinite, NotSibling, NotTrs, OutOfRange, ReparentError, SingularParent};
 use alloc::vec::Vec;
 
 /// What a node keeps when its parent changes.
@@ -30,7 +30,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// float64, from the local values; for [`Components`](crate::Components) it is
     /// [`relative_to`](crate::Transform::relative_to) the new parent, both taken from the root down,
     /// because `combine` does not associate. With `P` and `W` the chain of the new parent and the
-    /// wanted pose, what is stored obeys `|P local - W| ≤ 2 ε |P||local|`, element by element (8 ε in
+    /// wanted pose, what is stored obeys (with `Components` part by part, each to within its own rounding) `|P local - W| ≤ 2 ε |P||local|`, element by element (8 ε in
     /// double precision, where float64 has no digits to spare, and both chains round by `2 ε` a level of
     /// the product of their sizes besides); and if it still misses the wanted pose, by more than 2⁻¹⁰ of
     /// a column's largest element, the parent counts as singular. (A position counts by its distance from
@@ -44,12 +44,13 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// stays as it is set. Nodes below that do not inherit everything hang under the component pose, which
     /// changes where position, rotation and scale cannot hold what is kept.
     ///
-    /// Marks the node dirty. O(depth).
+    /// Marks the node dirty, unless neither its parent nor its local value becomes another. O(depth).
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode) for either, [`Cycle`] if the new parent is the node or below it;
     /// with `World` and `WorldTrs` [`SingularParent`] if the chain of the new parent has an exact zero
-    /// scale or no local value does the job; with `WorldTrs` [`NotTrs`]; nothing changed.
+    /// scale or no local value does the job; with `WorldTrs` [`NotTrs`]; [`NonFinite`] if the world pose
+    /// overflows; nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Keep, ReparentError, Transform, glam::Vec3};
@@ -83,7 +84,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// As [`reparent`](Self::reparent), but as child (or root) number `index`, counted without the
     /// node itself.
     ///
-    /// Marks the node dirty. O(depth + index).
+    /// Marks dirty as `reparent` does. O(depth + index).
     ///
     /// # Errors
     /// Those of [`reparent`](Self::reparent), and [`OutOfRange`] if there are fewer than `index` other
@@ -113,7 +114,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// Makes a node the last root, with everything below it. Returns the parent it had.
     ///
-    /// Marks the node dirty. O(depth). Needs no inverse: a node leaves a flat parent as any other. A root
+    /// Marks dirty as [`reparent`](Self::reparent) does. O(depth). Needs no inverse: a node leaves a flat parent as any other. A root
     /// has nothing to inherit, and what is set for it is there for when it gets a parent again.
     ///
     /// # Errors

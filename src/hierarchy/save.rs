@@ -1,9 +1,9 @@
 //! What a hierarchy is made of, taken out and put together again under the same ids.
 
-use super::{HierarchyOf, Inherit};
-use crate::NodeId;
+use super::HierarchyOf;
 use crate::accumulate::{Accumulate, Own};
 use crate::topology::{BadId, Topology};
+use crate::{Inherit, NodeId};
 use alloc::vec::Vec;
 
 impl<A: Accumulate> HierarchyOf<A> {

@@ -7,6 +7,9 @@ use crate::accumulate::{Geometry, Misfit, Own};
 use crate::{Degenerate, NodeId, WorldError};
 
 /// The frame in which the arguments of a door are given.
+///
+/// There is no scaling in a space: a scale acts along the own axes. What a gizmo wants that stretches along world axes,
+/// or about a point, is a product, and goes in by [`set_world`](crate::HierarchyOf::set_world): `stretching * world`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Space {
@@ -87,12 +90,14 @@ impl<A: Geometry> HierarchyOf<A> {
         .unwrap_or_else(|| self.edit_in_world(id, |frame, own| A::solve_position(&frame.of_position(), own, position)))
     }
 
-    /// Turns a node in place by a rotation given in a space; position and scale keep their bits.
+    /// Turns a node in place by a rotation given in a space; the position keeps its bits, and so does the scale
+    /// but in [`Space::World`] under uneven scale.
     ///
     /// With `r` the own rotation: [`Space::Local`] `r = r q`; [`Space::Parent`] `r = q r`;
     /// [`Space::World`] makes the world's linear part `Rot(q) * linear`. Under a parent that is a
     /// rotation or reflection times one factor that is a rotation of `r` too, and the scale keeps its
-    /// bits; under any other it is exact all the same, and the node may hold shear afterwards. (With
+    /// bits; under any other it is exact all the same, and the node may hold shear afterwards: to keep it a
+    /// transform, set the world rotation to `q` times what it is. (With
     /// [`Components`](crate::Components) it always is a rotation of `r`.) The rotation is normalised, an angle
     /// wrapped to (-π, π], each time, so that any number of calls leaves it one. Marks the node dirty.
     /// O(1), in world space O(depth).
@@ -177,8 +182,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// In two dimensions, where there is no up to choose, it is [`aim_at`](Self::aim_at). Position, scale
     /// and shear stay. With [`Matrices`](crate::Matrices) it aims in the parent's space, where target and
     /// up are mapped to, so that the ray is right under rotated, scaled, mirrored and sheared parents;
-    /// with [`Components`](crate::Components) `r = r_p⁻¹ lookRotation(target - world_position)`. Marks
-    /// the node dirty. O(depth).
+    /// with [`Components`](crate::Components) `r = r_p⁻¹ lookRotation(target - world_position)`. To aim the +Z
+    /// axis, look at `2 * world_position - target`. Marks the node dirty. O(depth).
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode), [`NonFinite`](crate::NonFinite);

@@ -1,9 +1,9 @@
 //! Doors that copy, flatten, take out and put back whole subtrees.
 
-use super::{HierarchyOf, Inherit, Keep};
+use super::{HierarchyOf, Keep};
 use crate::accumulate::{Accumulate, Matrices, Own, Shear};
 use crate::topology::{NONE, reserved::Ticket, traverse::Shape};
-use crate::{Error, NodeId, NotReserved, OutOfRange, ReparentError, RestoreError, StaleNode};
+use crate::{Error, Inherit, NodeId, NotReserved, OutOfRange, ReparentError, RestoreError, StaleNode};
 use alloc::{vec, vec::Vec};
 
 /// A subtree that was taken out of a hierarchy, which keeps its ids reserved. Made by
@@ -86,7 +86,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// for `None`. Returns each node with its copy, in depth-first order: the top ones first.
     ///
     /// Local values are copied bit for bit, matrices as matrices, children in their order, and what each
-    /// [inherits](Inherit) with them. Copied is what was there before: `parent` may be the node itself, or below it. The copies are stored as one run.
+    /// [inherits](Inherit) with them. Copied is what was there before: `parent` may be the node itself, or below
+    /// it. The copies are stored as one run.
     /// Marks them dirty. O(copied), amortised.
     ///
     /// # Errors
@@ -191,7 +192,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// those from below the node down. With [`Matrices`] that needs no inverse;
     /// [`Components`](crate::Components) do not associate, and take each world back into the node's. With
     /// [`Keep::Local`] local values stay. Nodes that were children before keep their local values in any
-    /// case, and are not marked; all others are marked dirty. O(subtree); with `Components`, plus O(depth);
+    /// case, and are not marked (but with [`Keep::WorldTrs`] their matrices become transforms, where they hold any); all
+    /// others are marked dirty. O(subtree); with `Components`, plus O(depth);
     /// times the depth if a node in it does not [inherit](Inherit) everything.
     ///
     /// # Errors

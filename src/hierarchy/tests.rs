@@ -9,10 +9,10 @@ mod shapes;
 mod strays;
 mod subtrees;
 
-use super::{HierarchyOf, Inherit, Keep};
+use super::{HierarchyOf, Keep};
 use crate::accumulate::Accumulate;
 use crate::accumulate::hash::{self, Hash, compose, hung, pose, reduced, twist};
-use crate::{Error, NodeId};
+use crate::{Error, Inherit, NodeId};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use forest::Forest;
 

@@ -1,9 +1,10 @@
 //! The nodes above those that do not inherit everything, side by side. [`Trunk`] is the sole writer of that copy.
 
 use super::bits::{self, BITS};
-use super::inherit::{Inherit, Inherits};
+use super::inherit::Inherits;
 use super::local::Locals;
 use super::order::Order;
+use crate::Inherit;
 use crate::accumulate::Accumulate;
 use crate::topology::NONE;
 use alloc::vec::Vec;

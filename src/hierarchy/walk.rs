@@ -61,7 +61,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// The node after `at` in depth-first pre-order below `root`; `None` at the end. A cursor, for
     /// walks during which the tree is edited.
     ///
-    /// `at` must be `root` or below it; from elsewhere the walk goes on to the end of the forest.
+    /// `at` must be `root` or below it; from elsewhere the walk goes on through the forest, up to its end or `root`'s.
     ///
     /// # Errors
     /// [`StaleNode`] for either.

@@ -14,7 +14,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// The world pose: a matrix with [`Matrices`](crate::Matrices), a [`Transform`](crate::Transform)
     /// with [`Components`](crate::Components).
     ///
-    /// Right at once after any edit. Two loads when nothing is dirty, else O(depth). Writes nothing.
+    /// Right at once after any edit. Four loads when nothing is dirty, else O(depth). Writes nothing. Holds infinities
+    /// or NaN where the product of finite values overflows.
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -67,6 +68,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert_eq!((world.transform.scale, world.shear), (Vec3::new(1.0, -2.0, -1.0), Vec3::ZERO));
     /// # Ok::<(), posetree::Error>(())
     /// ```
+    #[doc(alias = "world_transform")]
     pub fn world_decomposed(&self, id: NodeId) -> Result<A::Decomposed, StaleNode> {
         let (slot, row) = self.at(id)?;
         Ok(A::decompose_world(&A::world(&self.fresh(row)), self.locals.transform(slot)))
@@ -120,7 +122,8 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// The unit world direction in which the node's -Z axis points, in two dimensions its +X axis: the true
-    /// image, sheared and mirrored as everything in the node is. Cost as [`world`](Self::world).
+    /// image, sheared and mirrored as everything in the node is ([`Transform::forward`](crate::Transform::forward) is
+    /// that of the rotation alone). Cost as [`world`](Self::world).
     ///
     /// # Errors
     /// [`StaleNode`]; [`Degenerate`] if the axis is scaled to nothing.
@@ -267,6 +270,11 @@ impl<A: Geometry> HierarchyOf<A> {
 
     /// Sets world position, rotation and scale at once: the world matrix becomes their `T * R * S`.
     ///
+    /// Under a parent with rotation and uneven scale the node holds a matrix then, with [`Matrices`](crate::Matrices),
+    /// because its local value shears. What physics hands back, a position and a rotation, goes in by
+    /// [`set_world_rotation`](Self::set_world_rotation) and [`set_world_position`](Self::set_world_position), which
+    /// leave the scale alone and a transform a transform.
+    ///
     /// Marks the node dirty. O(depth).
     ///
     /// # Errors
@@ -282,7 +290,6 @@ impl<A: Geometry> HierarchyOf<A> {
     /// assert_eq!(h.position(child)?, 2.0 * Vec3::X);
     /// # Ok::<(), posetree::Error>(())
     /// ```
-    #[doc(alias = "SetPositionAndRotation")]
     pub fn set_world_transform(&mut self, id: NodeId, mut world: A::Transform) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         A::admit::<WorldError>(&mut world)?;
@@ -314,8 +321,8 @@ impl<A: Geometry> HierarchyOf<A> {
         self.edit_in_world(id, |frame, own| A::solve_position(&frame.of_position(), own, position))
     }
 
-    /// Sets the world rotation by the one own rotation that makes it read back; own position, scale and
-    /// shear keep their bits.
+    /// Sets the world rotation by the one own rotation that makes it read back; own position and scale keep their
+    /// bits, and shear stays to within rounding.
     ///
     /// With [`Matrices`](crate::Matrices): for a parent with the linear part `P`, its mirroring moved to
     /// X, and `V` the wanted rotation, `r = P⁻¹ V U` with `U Uᵀ = Vᵀ P Pᵀ V`, `U` upper triangular. A node
@@ -340,6 +347,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "set_global_rotation")]
+    #[doc(alias = "SetPositionAndRotation")]
     pub fn set_world_rotation(&mut self, id: NodeId, rotation: A::Rotation) -> Result<(), WorldError> {
         self.topology.slot(id)?;
         let rotation = A::Shared::admit_rotation::<WorldError>(rotation)?;
@@ -355,7 +363,7 @@ impl<A: Geometry> HierarchyOf<A> {
     ///
     /// # Errors
     /// [`StaleNode`], [`NonFinite`]; [`SingularParent`] if the parent is flat, or so
-    /// nearly that the world's rounding hides the scale; nothing changed.
+    /// nearly that the world's rounding hides the scale, or the own scale would under- or overflow; nothing changed.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};

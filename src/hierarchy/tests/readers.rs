@@ -75,12 +75,21 @@ struct Past {
     worlds: [BTreeMap<NodeId, u64>; 2],
     /// Nodes that were dirty when their past was forgotten; so are those that are not in the last worlds.
     fresh: BTreeSet<NodeId>,
-    /// Rows by changes, and the versions of the last two updates.
+    /// Rows by changes, and the versions of the last two steps.
     buffer: Vec<u64>,
     seen: [Version; 2],
 }
 
 impl Past {
+    /// An update that is no step: only what had no past has one now.
+    fn update_within_step(&mut self, now: BTreeMap<NodeId, u64>) {
+        let [last, before] = &mut self.worlds;
+        let new = now.iter().filter(|(id, _)| self.fresh.contains(id) || !last.contains_key(id));
+        before.extend(new);
+        *last = now;
+        self.fresh.clear();
+    }
+
     fn update(&mut self, now: BTreeMap<NodeId, u64>) {
         let [last, before] = &mut self.worlds;
         *before = now.clone();
@@ -112,9 +121,11 @@ impl Past {
     }
 
     /// After an update.
-    fn read(&mut self, worlds: Worlds<'_, Hash>) {
+    fn read(&mut self, worlds: Worlds<'_, Hash>, is_step: bool) {
         let [last, seen] = self.seen;
-        self.seen = [worlds.version(), last];
+        if is_step {
+            self.seen = [worlds.version(), last];
+        }
         let Some(rows) = worlds.previous_rows() else { return assert!(!self.tracked) };
         assert_eq!(rows.len(), worlds.rows().len());
         for (row, world) in rows.iter().enumerate() {
@@ -167,9 +178,15 @@ impl Watch {
         let mut parallel = self.pair.h.clone();
         // A view of what is clean is as good as an update.
         if before.is_none() || readers % 2 == 0 {
-            self.past.update(self.pair.worlds());
-            self.pair.update();
-            self.past.read(self.pair.h.worlds().unwrap());
+            let is_step = readers % 6 < 4;
+            if is_step {
+                self.past.update(self.pair.worlds());
+                self.pair.update();
+            } else {
+                self.past.update_within_step(self.pair.worlds());
+                self.pair.h.update_within_step();
+            }
+            self.past.read(self.pair.h.worlds().unwrap(), is_step);
         }
         let worlds = self.pair.h.worlds().unwrap();
         assert!(before.is_none_or(|before| before == worlds.version()), "a clean update makes no version");
