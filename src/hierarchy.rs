@@ -232,7 +232,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Makes an empty hierarchy with room for `nodes`.
     ///
     /// ```
-    /// let h = posetree::Hierarchy::with_capacity(1000);
+    /// let mut h = posetree::Hierarchy::with_capacity(1000);
+    /// h.reserve(1000);
     /// assert!(h.is_empty());
     /// ```
     #[must_use]
@@ -242,7 +243,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         hierarchy
     }
 
-    /// Makes room for `additional` more nodes.
+    /// Makes room for `additional` more nodes. Example: [`with_capacity`](Self::with_capacity).
     ///
     /// # Panics
     /// If that is more memory than can be addressed.

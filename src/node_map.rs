@@ -79,7 +79,7 @@ impl<T> NodeMap<T> {
         self.len == 0
     }
 
-    /// Whether the node has a value here.
+    /// Whether the node has a value here. Example: [`get_mut`](Self::get_mut).
     #[must_use]
     pub fn contains_key(&self, id: NodeId) -> bool {
         self.get(id).is_some()
@@ -148,13 +148,28 @@ impl<T> NodeMap<T> {
     }
 
     /// The node's value, to be changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, NodeMap, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let a = h.add_root(Transform::IDENTITY)?;
+    /// let b = h.add_root(Transform::IDENTITY)?;
+    /// let mut map = NodeMap::from_iter([(b, 1)]);
+    /// assert!(!map.contains_key(a) && map.contains_key(b));
+    /// assert_eq!(map.get_mut(a), None);
+    /// if let Some(value) = map.get_mut(b) {
+    ///     *value = 2;
+    /// }
+    /// assert_eq!((map.remove(b), map.remove(b)), (Some(2), None));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
     #[must_use]
     pub fn get_mut(&mut self, id: NodeId) -> Option<&mut T> {
         let entry = self.entries.get_mut(id.slot() as usize)?.as_mut()?;
         (entry.generation == id.non_zero_generation()).then_some(&mut entry.value)
     }
 
-    /// Takes the node's value out.
+    /// Takes the node's value out. Example: [`get_mut`](Self::get_mut).
     pub fn remove(&mut self, id: NodeId) -> Option<T> {
         let entry = self.entries.get_mut(id.slot() as usize)?;
         let entry = entry.take_if(|entry| entry.generation == id.non_zero_generation())?;
@@ -203,28 +218,41 @@ impl<T> NodeMap<T> {
         }
     }
 
-    /// Nodes and values, in the order of ids. O(slots) for all.
+    /// Nodes and values, in the order of ids. O(slots) for all. Example: [`iter_mut`](Self::iter_mut).
     #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { entries: self.entries.iter().enumerate(), left: self.len }
     }
 
     /// As [`iter`](Self::iter), with values to be changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, NodeMap, Transform};
+    /// let mut h = Hierarchy::new();
+    /// let a = h.add_root(Transform::IDENTITY)?;
+    /// let b = h.add_root(Transform::IDENTITY)?;
+    /// let mut map = NodeMap::from_iter([(b, 2), (a, 1)]);
+    /// map.iter_mut().filter(|(id, _)| *id == b).for_each(|(_, value)| *value = 20);
+    /// map.values_mut().for_each(|value| *value += 1);
+    /// assert!(map.iter().eq([(a, &2), (b, &21)]));
+    /// assert!(map.keys().eq([a, b]) && map.values().eq(&[2, 21]));
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut { entries: self.entries.iter_mut().enumerate(), left: self.len }
     }
 
-    /// The nodes that have a value, in the order of ids.
+    /// The nodes that have a value, in the order of ids. Example: [`iter_mut`](Self::iter_mut).
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + FusedIterator + Clone + '_ {
         self.iter().map(|(id, _)| id)
     }
 
-    /// The values, in the order of ids.
+    /// The values, in the order of ids. Example: [`iter_mut`](Self::iter_mut).
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator + FusedIterator + Clone + '_ {
         self.iter().map(|(_, value)| value)
     }
 
-    /// The values, in the order of ids, to be changed.
+    /// The values, in the order of ids, to be changed. Example: [`iter_mut`](Self::iter_mut).
     pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> + ExactSizeIterator + FusedIterator + '_ {
         self.iter_mut().map(|(_, value)| value)
     }

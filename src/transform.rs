@@ -135,6 +135,8 @@ macro_rules! transform3 {
             /// ```
             #[doc = $uses]
             /// let t = Transform::new(Vec3::X, Quat::from_rotation_x(1.0), Vec3::new(1.0, 2.0, 3.0));
+            /// assert!(t.to_affine().transform_point3(Vec3::ONE).abs_diff_eq(t.transform_point(Vec3::ONE), 1e-6));
+            /// assert_eq!(t.to_mat4(), t.to_affine().into());
             /// let back = Transform::try_from(t.to_affine())?;
             /// assert!(back.scale.abs_diff_eq(t.scale, 1e-6));
             /// # Ok::<(), posetree::TransformError>(())
@@ -148,7 +150,7 @@ macro_rules! transform3 {
             }
 
             /// The matrix `T * R * S`, from local to parent, as 4x4: the same numbers as
-            /// [`to_affine`](Self::to_affine).
+            /// [`to_affine`](Self::to_affine). Example: [`to_affine`](Self::to_affine).
             #[must_use]
             #[doc(alias = "compute_matrix")]
             #[inline]
@@ -269,11 +271,19 @@ macro_rules! transform3 {
         ///
         /// ```
         #[doc = $uses]
-        /// let t = Transform::from_scale(Vec3::new(-2.0, 1.0, 1.0)).with_position(Vec3::X);
-        /// assert_eq!(t.transform_point(Vec3::X), Vec3::new(-1.0, 0.0, 0.0)); // moved, scaled
-        /// assert_eq!(t.transform_vector(Vec3::X), Vec3::new(-2.0, 0.0, 0.0)); // scaled
-        /// assert_eq!(t.transform_direction(Vec3::X), Vec3::X); // rotated only
-        /// assert_eq!(t.transform_normal(Vec3::X)?, Vec3::NEG_X); // the mirrored surface faces the other way
+        /// let turn = Quat::from_xyzw(0.5, 0.5, 0.5, 0.5); // X to Y, Y to Z, Z to X
+        /// let t = Transform::new(Vec3::X, turn, Vec3::new(-2.0, 1.0, 1.0));
+        /// let v = Vec3::new(1.0, 1.0, 0.0);
+        /// assert_eq!(t.transform_point(v), Vec3::new(1.0, -2.0, 1.0)); // scaled, rotated, moved
+        /// assert_eq!(t.transform_vector(v), Vec3::new(0.0, -2.0, 1.0)); // scaled, rotated
+        /// assert_eq!(t.transform_direction(v), Vec3::new(0.0, 1.0, 1.0)); // rotated only
+        /// let normal = t.transform_normal(v)?; // the mirrored surface faces the other way
+        /// assert!(normal.abs_diff_eq(Vec3::new(0.0, -0.5, 1.0).normalize(), 1e-6));
+        ///
+        /// assert_eq!(t.inverse_transform_point(Vec3::new(1.0, -2.0, 1.0))?, v);
+        /// assert_eq!(t.inverse_transform_vector(Vec3::new(0.0, -2.0, 1.0))?, v);
+        /// assert_eq!(t.inverse_transform_direction(Vec3::new(0.0, 1.0, 1.0)), v);
+        /// assert!(t.inverse_transform_normal(normal)?.abs_diff_eq(v.normalize(), 1e-6));
         /// # Ok::<(), posetree::TransformError>(())
         /// ```
         impl $Transform {
@@ -386,8 +396,10 @@ macro_rules! transform3 {
         ///
         /// ```
         #[doc = $uses]
-        /// assert_eq!(Transform::IDENTITY.forward(), Vec3::NEG_Z);
-        /// assert_eq!(Transform::IDENTITY.up(), Vec3::Y);
+        /// let turn = Quat::from_xyzw(0.5, 0.5, 0.5, 0.5); // X to Y, Y to Z, Z to X
+        /// let t = Transform::from_rotation(turn).with_scale(Vec3::new(-1.0, 2.0, 3.0));
+        /// assert_eq!((t.right(), t.up(), t.back()), (Vec3::Y, Vec3::Z, Vec3::X));
+        /// assert_eq!((t.left(), t.down(), t.forward()), (Vec3::NEG_Y, Vec3::NEG_Z, Vec3::NEG_X));
         /// ```
         impl $Transform {
             /// The direction of local -Z in the parent's frame.
@@ -438,14 +450,27 @@ macro_rules! transform3 {
         /// ```
         #[doc = concat!("use core::", stringify!($Float), "::consts::FRAC_PI_2;")]
         #[doc = $uses]
-        /// let camera = Transform::from_position(Vec3::new(0.0, 0.0, 5.0)).looking_at(Vec3::ZERO, Vec3::Y)?;
-        /// assert!(camera.forward().abs_diff_eq(Vec3::NEG_Z, 1e-6));
+        /// let camera = Transform::from_position(Vec3::new(0.0, 3.0, 4.0)).looking_at(Vec3::ZERO, Vec3::Y)?;
+        /// assert!(camera.forward().abs_diff_eq(Vec3::new(0.0, -0.6, -0.8), 1e-6));
+        /// assert!(camera.up().abs_diff_eq(Vec3::new(0.0, 0.8, -0.6), 1e-6));
+        /// let aside = camera.looking_to(2.0 * Vec3::X, Vec3::Y)?;
+        /// assert!(aside.forward().abs_diff_eq(Vec3::X, 1e-6) && aside.up().abs_diff_eq(Vec3::Y, 1e-6));
         ///
-        /// let mut moon = Transform::from_position(Vec3::X);
-        /// moon.rotate_around(Vec3::ZERO, Quat::from_rotation_y(FRAC_PI_2));
+        /// let quarter = Quat::from_rotation_y(FRAC_PI_2);
+        /// let mut moon = Transform::from_position(Vec3::X).with_scale(Vec3::splat(2.0));
+        /// moon.rotate_around(Vec3::ZERO, quarter);
         /// assert!(moon.position.abs_diff_eq(Vec3::NEG_Z, 1e-6));
+        /// assert!(moon.rotation.abs_diff_eq(quarter, 1e-6));
         /// moon.translate_local(Vec3::NEG_X);
         /// assert!(moon.position.abs_diff_eq(Vec3::ZERO, 1e-6));
+        /// moon.translate(Vec3::X);
+        /// assert!(moon.position.abs_diff_eq(Vec3::X, 1e-6));
+        ///
+        /// let (x, y) = (Quat::from_rotation_x(0.3), Quat::from_rotation_y(0.4));
+        /// let (mut outer, mut own) = (Transform::from_rotation(x), Transform::from_rotation(x));
+        /// outer.rotate(y);
+        /// own.rotate_local(y);
+        /// assert!(outer.rotation.abs_diff_eq(y * x, 1e-6) && own.rotation.abs_diff_eq(x * y, 1e-6));
         /// # Ok::<(), posetree::TransformError>(())
         /// ```
         impl $Transform {
@@ -538,9 +563,12 @@ macro_rules! transform3 {
         /// ```
         #[doc = $uses]
         /// let end = Transform::new(Vec3::X, Quat::from_rotation_y(1.0), Vec3::splat(3.0));
-        /// let middle = Transform::IDENTITY.lerp(end, 0.5);
-        /// assert_eq!((middle.position, middle.scale), (Vec3::X / 2.0, Vec3::splat(2.0)));
-        /// assert!(middle.rotation.angle_between(Quat::from_rotation_y(0.5)) < 1e-3);
+        /// let quarter = Transform::IDENTITY.lerp(end, 0.25);
+        /// assert_eq!((quarter.position, quarter.scale), (Vec3::X / 4.0, Vec3::splat(1.5)));
+        /// assert!(quarter.rotation.abs_diff_eq(Quat::from_rotation_y(0.25), 1e-6));
+        /// let cheap = Transform::IDENTITY.nlerp(end, 0.25);
+        /// assert_eq!((cheap.position, cheap.scale), (quarter.position, quarter.scale));
+        /// assert!(cheap.rotation.abs_diff_eq(quarter.rotation, 0.01)); // a little behind
         /// ```
         impl $Transform {
             /// Goes from `self` (at `t = 0`) to `end` (at `t = 1`): position and scale on a line, rotation at constant

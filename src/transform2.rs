@@ -148,6 +148,9 @@ macro_rules! transform2 {
             /// ```
             #[doc = concat!("use posetree::{", stringify!($Transform), ", glam::", stringify!($Vec), "};")]
             #[doc = concat!("let t = ", stringify!($Transform), "::new(", stringify!($Vec), "::X, 1.0, ", stringify!($Vec), "::new(1.0, 2.0));")]
+            #[doc = concat!("let point = ", stringify!($Vec), "::ONE;")]
+            /// assert!(t.to_affine().transform_point2(point).abs_diff_eq(t.transform_point(point), 1e-6));
+            /// assert_eq!(t.to_mat3(), t.to_affine().into());
             #[doc = concat!("let back = ", stringify!($Transform), "::try_from(t.to_affine())?;")]
             /// assert!(back.scale.abs_diff_eq(t.scale, 1e-6));
             /// # Ok::<(), posetree::TransformError>(())
@@ -161,7 +164,7 @@ macro_rules! transform2 {
             }
 
             /// The matrix `T * R * S`, from local to parent, as 3x3: the same numbers as
-            /// [`to_affine`](Self::to_affine).
+            /// [`to_affine`](Self::to_affine). Example: [`to_affine`](Self::to_affine).
             #[must_use]
             #[doc(alias = "compute_matrix")]
             #[inline]
@@ -289,12 +292,18 @@ macro_rules! transform2 {
         ///
         /// ```
         #[doc = concat!("use posetree::{", stringify!($Transform), ", glam::", stringify!($Vec), "};")]
-        #[doc = concat!("let (x, t) = (", stringify!($Vec), "::X, ", stringify!($Transform), "::from_scale(", stringify!($Vec), "::new(-2.0, 1.0)));")]
-        /// let t = t.with_position(x);
-        /// assert_eq!(t.transform_point(x), -x); // moved, scaled
-        /// assert_eq!(t.transform_vector(x), -2.0 * x); // scaled
-        /// assert_eq!(t.transform_direction(x), x); // rotated only
-        /// assert_eq!(t.transform_normal(x)?, -x); // the mirrored outline faces the other way
+        #[doc = concat!("let (x, y) = (", stringify!($Vec), "::X, ", stringify!($Vec), "::Y);")]
+        #[doc = concat!("let t = ", stringify!($Transform), "::new(x, core::", stringify!($f), "::consts::FRAC_PI_2, ", stringify!($Vec), "::new(-2.0, 1.0));")]
+        /// assert!(t.transform_point(x + y).abs_diff_eq(-2.0 * y, 1e-6)); // scaled, rotated, moved
+        /// assert!(t.transform_vector(x + y).abs_diff_eq(-x - 2.0 * y, 1e-6)); // scaled, rotated
+        /// assert!(t.transform_direction(x + y).abs_diff_eq(y - x, 1e-6)); // rotated only
+        /// let normal = t.transform_normal(x + y)?; // the mirrored outline faces the other way
+        /// assert!(normal.abs_diff_eq((-x - 0.5 * y).normalize(), 1e-6));
+        ///
+        /// assert!(t.inverse_transform_point(-2.0 * y)?.abs_diff_eq(x + y, 1e-6));
+        /// assert!(t.inverse_transform_vector(-x - 2.0 * y)?.abs_diff_eq(x + y, 1e-6));
+        /// assert!(t.inverse_transform_direction(y - x).abs_diff_eq(x + y, 1e-6));
+        /// assert!(t.inverse_transform_normal(normal)?.abs_diff_eq((x + y).normalize(), 1e-6));
         /// # Ok::<(), posetree::TransformError>(())
         /// ```
         impl $Transform {
@@ -407,6 +416,8 @@ macro_rules! transform2 {
         #[doc = concat!("let quarter = ", stringify!($Transform), "::from_rotation(core::", stringify!($f), "::consts::FRAC_PI_2);")]
         #[doc = concat!("assert!(quarter.forward().abs_diff_eq(", stringify!($Vec), "::Y, 1e-6));")]
         #[doc = concat!("assert!(quarter.up().abs_diff_eq(", stringify!($Vec), "::NEG_X, 1e-6));")]
+        /// assert_eq!((quarter.right(), quarter.back()), (quarter.forward(), -quarter.forward()));
+        /// assert_eq!((quarter.left(), quarter.down()), (-quarter.right(), -quarter.up()));
         /// ```
         impl $Transform {
             /// The direction of local +X in the parent's frame, at the angle [`rotation`](Self#structfield.rotation).
@@ -462,12 +473,17 @@ macro_rules! transform2 {
         #[doc = concat!("use posetree::{", stringify!($Transform), ", glam::", stringify!($Vec), "};")]
         #[doc = concat!("let turret = ", stringify!($Transform), "::from_position(", stringify!($Vec), "::new(0.0, 5.0)).looking_at(", stringify!($Vec), "::ZERO)?;")]
         #[doc = concat!("assert!(turret.forward().abs_diff_eq(", stringify!($Vec), "::NEG_Y, 1e-6));")]
+        #[doc = concat!("assert!(turret.looking_to(", stringify!($Vec), "::new(0.0, 2.0))?.forward().abs_diff_eq(", stringify!($Vec), "::Y, 1e-6));")]
         ///
-        #[doc = concat!("let mut moon = ", stringify!($Transform), "::from_position(", stringify!($Vec), "::X);")]
+        #[doc = concat!("let mut moon = ", stringify!($Transform), "::from_position(", stringify!($Vec), "::X).with_scale(", stringify!($Vec), "::splat(2.0));")]
         #[doc = concat!("moon.rotate_around(", stringify!($Vec), "::ZERO, FRAC_PI_2);")]
         #[doc = concat!("assert!(moon.position.abs_diff_eq(", stringify!($Vec), "::Y, 1e-6));")]
         #[doc = concat!("moon.translate_local(", stringify!($Vec), "::NEG_X);")]
         #[doc = concat!("assert!(moon.position.abs_diff_eq(", stringify!($Vec), "::ZERO, 1e-6));")]
+        #[doc = concat!("moon.translate(", stringify!($Vec), "::X);")]
+        #[doc = concat!("assert!(moon.position.abs_diff_eq(", stringify!($Vec), "::X, 1e-6));")]
+        /// moon.rotate(2.0 * FRAC_PI_2);
+        /// assert!((moon.rotation + FRAC_PI_2).abs() < 1e-6);
         /// # Ok::<(), posetree::TransformError>(())
         /// ```
         impl $Transform {
@@ -541,8 +557,8 @@ macro_rules! transform2 {
         /// ```
         #[doc = concat!("use posetree::{", stringify!($Transform), ", glam::", stringify!($Vec), "};")]
         #[doc = concat!("let end = ", stringify!($Transform), "::new(", stringify!($Vec), "::X, 1.0, ", stringify!($Vec), "::splat(3.0));")]
-        #[doc = concat!("let middle = ", stringify!($Transform), "::new(", stringify!($Vec), "::X / 2.0, 0.5, ", stringify!($Vec), "::splat(2.0));")]
-        #[doc = concat!("assert_eq!(", stringify!($Transform), "::IDENTITY.lerp(end, 0.5), middle);")]
+        #[doc = concat!("let quarter = ", stringify!($Transform), "::new(", stringify!($Vec), "::X / 4.0, 0.25, ", stringify!($Vec), "::splat(1.5));")]
+        #[doc = concat!("assert_eq!(", stringify!($Transform), "::IDENTITY.lerp(end, 0.25), quarter);")]
         /// ```
         impl $Transform {
             /// Goes from `self` (at `t = 0`) to `end` (at `t = 1`): position and scale on a line, rotation at constant

@@ -60,10 +60,10 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
     /// let mut h = Hierarchy::new();
-    /// let id = h.add_root(Transform::from_scale(Vec3::new(2.0, 1.0, 1.0)))?;
-    /// // The slope x + y = 1 becomes x / 2 + y = 1.
+    /// let id = h.add_root(Transform::from_scale(Vec3::new(-2.0, 1.0, 1.0)))?;
+    /// // The slope x + y = 1 becomes y - x / 2 = 1, and what was above it stays above it.
     /// let normal = h.local_to_world_normal(id, Vec3::new(1.0, 1.0, 0.0))?;
-    /// assert!(normal.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0).normalize(), 1e-6));
+    /// assert!(normal.abs_diff_eq(Vec3::new(-0.5, 1.0, 0.0).normalize(), 1e-6));
     /// assert!(h.world_to_local_normal(id, normal)?.abs_diff_eq(Vec3::new(1.0, 1.0, 0.0).normalize(), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
@@ -95,11 +95,13 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`StaleNode`], [`NonFinite`](crate::NonFinite); [`SingularParent`] naming the node if its world is flat.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let id = h.add_root(Transform::from_scale(Vec3::new(2.0, 1.0, 1.0)).with_position(Vec3::ONE))?;
-    /// assert_eq!(h.world_to_local_vector(id, Vec3::X)?, 0.5 * Vec3::X);
-    /// assert_eq!(h.world_to_local_direction(id, 7.0 * Vec3::X)?, Vec3::X);
+    /// let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
+    /// let id = h.add_root(Transform::new(Vec3::ONE, quarter, Vec3::new(2.0, 1.0, 1.0)))?;
+    /// let (x, y) = (Vec3::X, Vec3::Y);
+    /// assert!(h.world_to_local_vector(id, x + y)?.abs_diff_eq(0.5 * x - y, 1e-6));
+    /// assert!(h.world_to_local_direction(id, x + y)?.abs_diff_eq((0.5 * x - y).normalize(), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "InverseTransformVector")]
@@ -149,12 +151,14 @@ impl<A: Geometry> HierarchyOf<A> {
     /// [`NonFinite`](crate::NonFinite) if the result overflows.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
+    /// let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
     /// let far = h.add_root(Transform::from_position(Vec3::splat(1e7)))?;
     /// let a = h.add_child(far, Transform::from_position(0.25 * Vec3::X))?;
-    /// let b = h.add_child(far, Transform::from_position(-0.25 * Vec3::X))?;
-    /// assert_eq!(h.transform_between(a, b)?, Affine3A::from_translation(0.5 * Vec3::X));
+    /// let b = h.add_child(far, Transform::new(-0.25 * Vec3::X, quarter, Vec3::new(1.0, 2.0, 1.0)))?;
+    /// let a_to_b = h.transform_between(a, b)?;
+    /// assert!(a_to_b.transform_point3(Vec3::X).abs_diff_eq(-0.75 * Vec3::Y, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "GetRelativeTransform")]
@@ -228,14 +232,15 @@ impl<A: Geometry> HierarchyOf<A> {
     /// was written.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Mat4, Vec3}};
+    /// use posetree::{Hierarchy, Transform, glam::{Mat4, Quat, Vec3}};
     /// let mut h = Hierarchy::new();
     /// let hip = h.add_root(Transform::from_position(Vec3::Y))?;
     /// let inverse_bind = h.world_inverse(hip)?;
-    /// h.set_position(hip, 3.0 * Vec3::Y)?;
+    /// h.set_rotation(hip, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2))?;
     /// let mut out = [Mat4::ZERO];
     /// h.write_joint_matrices(&[hip], &[inverse_bind], &mut out)?;
-    /// assert_eq!(out[0], Mat4::from_translation(2.0 * Vec3::Y));
+    /// // What is above the hip turns about it, to its side.
+    /// assert!(out[0].transform_point3(3.0 * Vec3::Y).abs_diff_eq(Vec3::new(-2.0, 1.0, 0.0), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "skinning")]

@@ -154,8 +154,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
     /// let mut h = Hierarchy::new();
-    /// let ids = h.extend(None, &[Some(1), None, Some(1)], &[Transform::IDENTITY; 3])?;
+    /// let mut ids = h.extend(None, &[Some(1), None, Some(1)], &[Transform::IDENTITY; 3])?;
     /// assert!(h.children(ids[1])?.eq([ids[0], ids[2]]));
+    /// h.extend_into(ids[2], &[None], &[Transform::from_position(Vec3::X)], &mut ids)?;
+    /// assert_eq!((h.parent(ids[3])?, h.world_position(ids[3])?), (Some(ids[2]), Vec3::X));
     ///
     /// let error = h.extend(None, &[None, None], &[Transform::IDENTITY, Transform::from_scale(Vec3::NAN)]);
     /// assert_eq!(error.unwrap_err().index, Some(1));
@@ -174,7 +176,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// As [`extend`](Self::extend), but appends the ids to a list, which may have the room already.
     ///
-    /// Marks the new nodes dirty. O(entries), amortised.
+    /// Marks the new nodes dirty. O(entries), amortised. Example: [`extend`](Self::extend).
     ///
     /// # Errors
     /// Those of [`extend`](Self::extend); nothing was added, to `ids` neither.
@@ -345,13 +347,15 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// node's parent is flat, or one above it, or a new local value overflows; nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Keep, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let group = h.add_root(Transform::from_position(Vec3::X))?;
-    /// let part = h.add_child(group, Transform::from_position(Vec3::Y))?;
+    /// let turned = Transform::new(Vec3::X, Quat::from_rotation_z(0.5), Vec3::new(2.0, 1.0, 1.0));
+    /// let [group, last] = [(); 2].map(|()| h.add_root(turned).unwrap());
+    /// let (a, b) = (h.add_child(group, turned)?, h.add_child(group, Transform::IDENTITY)?);
+    /// let worlds = (h.world(a)?, h.world(b)?);
     /// h.remove_and_promote(group, Keep::World)?;
-    /// assert_eq!(h.parent(part)?, None);
-    /// assert_eq!(h.position(part)?, Vec3::new(1.0, 1.0, 0.0));
+    /// assert!(h.roots().eq([a, b, last]));
+    /// assert!(h.world(a)?.abs_diff_eq(worlds.0, 1e-6) && h.world(b)?.abs_diff_eq(worlds.1, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "bPromoteChildren")]

@@ -14,12 +14,12 @@ use crate::{NodeId, NodeMap, WorldError};
 /// ```
 /// use posetree::{Hierarchy, Transform, WorldInverses, glam::Vec3};
 /// let mut h = Hierarchy::new();
-/// let table = h.add_root(Transform::from_position(Vec3::X))?;
+/// let table = h.add_root(Transform::from_position(Vec3::X).with_scale(Vec3::new(2.0, 4.0, 1.0)))?;
 /// let mut inverses = WorldInverses::new();
 /// let hit = Vec3::new(3.0, 0.0, 0.0);
-/// assert_eq!(inverses.get(h.update(), table)?.transform_point3(hit), Vec3::new(2.0, 0.0, 0.0));
+/// assert_eq!(inverses.get(h.update(), table)?.transform_point3(hit), Vec3::new(1.0, 0.0, 0.0));
 /// h.set_position(table, Vec3::Y)?;
-/// assert_eq!(inverses.get(h.update(), table)?.transform_point3(hit), Vec3::new(3.0, -1.0, 0.0));
+/// assert_eq!(inverses.get(h.update(), table)?.transform_point3(hit), Vec3::new(1.5, -0.25, 0.0));
 /// # Ok::<(), posetree::Error>(())
 /// ```
 #[doc(alias = "worldToLocalMatrix")]

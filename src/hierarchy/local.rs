@@ -364,7 +364,7 @@ impl<A: Geometry> HierarchyOf<A> {
         Ok(())
     }
 
-    /// The local position, in the parent's space and units. O(1).
+    /// The local position, in the parent's space and units. O(1). Example: [`set_position`](Self::set_position).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -375,6 +375,7 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// The local rotation, relative to the parent. Of a matrix: its rotation after the X axis. O(1).
+    /// Example: [`set_position`](Self::set_position).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -385,6 +386,7 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// The local scale. Of a matrix: the diagonal of `U` where the matrix is `T * R * U`. O(1).
+    /// Example: [`set_position`](Self::set_position).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -408,6 +410,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// h.set_rotation(id, Quat::from_rotation_y(1.0))?;
     /// h.set_scale(id, Vec3::new(1.0, 0.0, -2.0))?;
     /// assert_eq!(h.local(id)?, Transform::new(Vec3::X, Quat::from_rotation_y(1.0), Vec3::new(1.0, 0.0, -2.0)));
+    /// assert_eq!((h.position(id)?, h.rotation(id)?), (Vec3::X, Quat::from_rotation_y(1.0)));
+    /// assert_eq!(h.scale(id)?, Vec3::new(1.0, 0.0, -2.0));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "set_translation")]
@@ -468,7 +472,7 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// Whether position, rotation and scale hold the local value to within rounding, so that
-    /// [`local`](Self::local) returns it. O(1).
+    /// [`local`](Self::local) returns it. O(1). Example: [`drop_shear`](Self::drop_shear).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -491,6 +495,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// h.set_local_matrix(id, Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.5, 1.0, 0.0), Vec3::Z)))?;
     /// assert!(!h.is_trs(id)?);
     /// assert_eq!(h.drop_shear(id)?, 0.5);
+    /// assert!(h.is_trs(id)?);
     /// assert_eq!(h.local(id)?, Transform::IDENTITY);
     /// # Ok::<(), posetree::Error>(())
     /// ```

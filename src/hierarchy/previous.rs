@@ -130,7 +130,9 @@ impl<A: Accumulate> Previous<A> {
 /// ```
 /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
 /// let mut h = Hierarchy::new();
+/// assert!(!h.tracks_previous());
 /// h.track_previous(true);
+/// assert!(h.tracks_previous());
 /// let ball = h.add_root(Transform::IDENTITY)?;
 /// h.update();
 /// h.set_position(ball, 2.0 * Vec3::X)?;
@@ -274,12 +276,13 @@ impl<A: Geometry> HierarchyOf<A> {
     /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
     /// h.track_previous(true);
-    /// let wheel = h.add_root(Transform::from_uniform_scale(2.0))?;
+    /// let from = Transform::from_scale(Vec3::new(2.0, -1.0, 1.0));
+    /// let wheel = h.add_root(from)?;
     /// h.update();
-    /// h.set_rotation(wheel, Quat::from_rotation_z(3.0))?;
+    /// h.set_local(wheel, from.with_position(4.0 * Vec3::X).with_rotation(Quat::from_rotation_z(3.0)))?;
     /// h.update();
-    /// let half = h.world_interpolated(wheel, 0.5)?;
-    /// assert!((half.transform_vector3(Vec3::X).length() - 2.0).abs() < 1e-6);
+    /// let quarter = from.with_position(Vec3::X).with_rotation(Quat::from_rotation_z(0.75));
+    /// assert!(h.world_interpolated(wheel, 0.25)?.abs_diff_eq(quarter.to_affine(), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "physics interpolation")]

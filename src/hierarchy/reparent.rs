@@ -53,15 +53,17 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// overflows; nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Keep, ReparentError, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Keep, ReparentError, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let hand = h.add_root(Transform::from_position(Vec3::new(3.0, 0.0, 0.0)))?;
+    /// let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
+    /// let hand = h.add_root(Transform::new(Vec3::new(3.0, 0.0, 0.0), quarter, Vec3::new(2.0, 1.0, 1.0)))?;
     /// let flat = h.add_root(Transform::from_scale(Vec3::new(1.0, 0.0, 1.0)))?;
     /// let cup = h.add_root(Transform::from_position(Vec3::new(3.0, 1.0, 0.0)))?;
     ///
+    /// let world = h.world(cup)?;
     /// assert_eq!(h.reparent(cup, Some(hand), Keep::World)?, None);
-    /// assert_eq!(h.world_position(cup)?, Vec3::new(3.0, 1.0, 0.0));
-    /// assert_eq!(h.position(cup)?, Vec3::new(0.0, 1.0, 0.0));
+    /// assert!(h.world(cup)?.abs_diff_eq(world, 1e-6));
+    /// assert!(h.position(cup)?.abs_diff_eq(Vec3::new(0.5, 0.0, 0.0), 1e-6));
     ///
     /// assert!(matches!(h.reparent(cup, Some(flat), Keep::World), Err(ReparentError::SingularParent(_))));
     /// assert!(matches!(h.reparent(hand, Some(cup), Keep::World), Err(ReparentError::Cycle(_))));
@@ -122,12 +124,14 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// overflows; nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Keep, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let hand = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let turned = Transform::new(Vec3::X, Quat::from_rotation_z(0.5), Vec3::new(2.0, 1.0, 1.0));
+    /// let hand = h.add_root(turned)?;
     /// let cup = h.add_child(hand, Transform::from_position(Vec3::Y))?;
+    /// let world = h.world(cup)?;
     /// assert_eq!(h.detach(cup, Keep::World)?, Some(hand));
-    /// assert_eq!(h.position(cup)?, Vec3::new(1.0, 1.0, 0.0));
+    /// assert!(h.roots().eq([hand, cup]) && h.world(cup)?.abs_diff_eq(world, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "unparent")]
@@ -145,12 +149,15 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// Those of [`detach`](Self::detach) for any of the children; nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Keep, Transform};
+    /// use posetree::{Hierarchy, Keep, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let root = h.add_root(Transform::IDENTITY)?;
-    /// let child = h.add_child(root, Transform::IDENTITY)?;
+    /// let turned = Transform::new(Vec3::X, Quat::from_rotation_z(0.5), Vec3::new(2.0, 1.0, 1.0));
+    /// let root = h.add_root(turned)?;
+    /// let (a, b) = (h.add_child(root, turned)?, h.add_child(root, Transform::IDENTITY)?);
+    /// let worlds = (h.world(a)?, h.world(b)?);
     /// h.detach_children(root, Keep::World)?;
-    /// assert!(h.roots().eq([root, child]));
+    /// assert!(h.roots().eq([root, a, b]));
+    /// assert!(h.world(a)?.abs_diff_eq(worlds.0, 1e-6) && h.world(b)?.abs_diff_eq(worlds.1, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "DetachChildren")]

@@ -110,11 +110,15 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Space, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let quarter = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
-    /// let root = h.add_root(Transform::from_rotation(quarter))?;
-    /// let child = h.add_child(root, Transform::IDENTITY)?;
-    /// h.rotate(child, Quat::from_rotation_y(0.5), Space::World)?;
-    /// assert!(h.world_rotation(child)?.abs_diff_eq(Quat::from_rotation_y(0.5) * quarter, 1e-6));
+    /// let (x, y, z) = (Quat::from_rotation_x(0.3), Quat::from_rotation_y(0.4), Quat::from_rotation_z(0.5));
+    /// let root = h.add_root(Transform::from_rotation(x))?;
+    /// let child = h.add_child(root, Transform::from_position(Vec3::X))?;
+    /// for (space, world) in [(Space::Local, x * y * z), (Space::Parent, x * z * y), (Space::World, z * x * y)] {
+    ///     h.set_rotation(child, y)?;
+    ///     h.rotate(child, z, space)?;
+    ///     assert!(h.world_rotation(child)?.abs_diff_eq(world, 1e-6));
+    ///     assert_eq!(h.position(child)?, Vec3::X);
+    /// }
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "rotateOnWorldAxis")]
@@ -139,10 +143,12 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Space, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let door = h.add_root(Transform::from_position(Vec3::X))?;
-    /// let half = Quat::from_rotation_y(std::f32::consts::PI);
-    /// h.rotate_around(door, Vec3::ZERO, half, Space::World)?;
-    /// assert!(h.position(door)?.abs_diff_eq(-Vec3::X, 1e-6));
+    /// let house = h.add_root(Transform::from_position(Vec3::Z))?;
+    /// let door = h.add_child(house, Transform::from_position(Vec3::X))?;
+    /// let (hinge, quarter) = (2.0 * Vec3::X + Vec3::Z, Quat::from_rotation_y(std::f32::consts::FRAC_PI_2));
+    /// h.rotate_around(door, hinge, quarter, Space::World)?;
+    /// assert!(h.world_position(door)?.abs_diff_eq(hinge + Vec3::Z, 1e-6));
+    /// assert!(h.world_rotation(door)?.abs_diff_eq(quarter, 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "RotateAround")]
@@ -200,6 +206,9 @@ impl<A: Geometry> HierarchyOf<A> {
     /// h.look_at(camera, Vec3::new(0.0, 2.0, -5.0), Vec3::Y)?;
     /// let view = (Vec3::new(0.0, 2.0, -5.0) - h.world_position(camera)?).normalize();
     /// assert!(h.world_forward(camera)?.abs_diff_eq(view, 1e-6));
+    /// // Its up leans with the view, and to no side.
+    /// let up = h.world_up(camera)?;
+    /// assert!(up.y > 0.0 && up.dot(view.cross(Vec3::Y)).abs() < 1e-6);
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "lookAt")]

@@ -94,10 +94,13 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// [`StaleNode`] for either; nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, NodeMap, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Inherit, Keep, NodeMap, Transform, glam::{Affine3A, Mat3, Vec3}};
     /// let mut h = Hierarchy::new();
     /// let lamp = h.add_root(Transform::from_position(Vec3::X))?;
-    /// let bulb = h.add_child(lamp, Transform::from_position(Vec3::Y))?;
+    /// let bulb = h.add_child(lamp, Transform::IDENTITY)?;
+    /// let sheared = Mat3::from_cols(Vec3::X, Vec3::new(0.5, 1.0, 0.0), Vec3::Z);
+    /// h.set_local_matrix(bulb, Affine3A::from_mat3_translation(sheared, Vec3::Y))?;
+    /// h.set_inherit(bulb, Inherit { scale: false, ..Inherit::ALL }, Keep::Local)?;
     /// let copies = h.clone_subtree(lamp, None)?;
     /// let (_, new_lamp) = copies[0];
     /// h.set_position(new_lamp, Vec3::Z)?;
@@ -106,6 +109,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// let copies: NodeMap<_> = copies.into_iter().collect();
     /// assert_eq!(h.world_position(copies[bulb])?, Vec3::new(0.0, 1.0, 1.0));
     /// assert_eq!(h.world_position(bulb)?, Vec3::new(1.0, 1.0, 0.0));
+    /// assert_eq!(h.local_matrix(copies[bulb])?, h.local_matrix(bulb)?);
+    /// assert_eq!(h.inherit(copies[bulb])?, h.inherit(bulb)?);
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "instantiate")]
@@ -141,14 +146,22 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// [`StaleNode`] for `parent`; nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Inherit, Keep, Transform, glam::{Affine3A, Mat3, Vec3}};
     /// let mut prefab = Hierarchy::new();
     /// let wheel = prefab.add_root(Transform::from_position(Vec3::Y))?;
+    /// let hub = prefab.add_child(wheel, Transform::IDENTITY)?;
+    /// let sheared = Mat3::from_cols(Vec3::X, Vec3::new(0.5, 1.0, 0.0), Vec3::Z);
+    /// prefab.set_local_matrix(hub, Affine3A::from_mat3(sheared))?;
+    /// prefab.set_inherit(hub, Inherit { scale: false, ..Inherit::ALL }, Keep::Local)?;
     /// let mut h = Hierarchy::new();
     /// let car = h.add_root(Transform::from_position(Vec3::X))?;
     /// let copies = h.append(&prefab, car)?;
-    /// let (old, new) = copies[0];
-    /// assert_eq!((old, h.world_position(new)?), (wheel, Vec3::new(1.0, 1.0, 0.0)));
+    /// let [(_, new_wheel), (_, new_hub)] = copies[..] else { unreachable!() };
+    /// assert_eq!(copies, [(wheel, new_wheel), (hub, new_hub)]);
+    /// assert!(h.descendants(car)?.eq([new_wheel, new_hub]));
+    /// assert_eq!(h.world_position(new_hub)?, Vec3::new(1.0, 1.0, 0.0));
+    /// assert_eq!(h.local_matrix(new_hub)?, prefab.local_matrix(hub)?);
+    /// assert_eq!(h.inherit(new_hub)?, prefab.inherit(hub)?);
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "merge")]
@@ -204,15 +217,17 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// overflows. Nothing changed.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Keep, Transform, glam::Vec3};
+    /// use posetree::{Hierarchy, Keep, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let arm = h.add_root(Transform::from_position(Vec3::X))?;
-    /// let hand = h.add_child(arm, Transform::from_position(Vec3::Y))?;
-    /// let finger = h.add_child(hand, Transform::from_position(Vec3::Z))?;
+    /// let turned = Transform::new(Vec3::X, Quat::from_rotation_z(0.5), Vec3::new(2.0, 1.0, 1.0));
+    /// let arm = h.add_root(turned)?;
+    /// let hand = h.add_child(arm, turned)?;
+    /// let finger = h.add_child(hand, Transform::from_position(Vec3::Y))?;
+    /// let world = h.world(finger)?;
     /// h.flatten(arm, Keep::World)?;
     /// assert!(h.children(arm)?.eq([hand, finger]));
-    /// assert_eq!(h.position(finger)?, Vec3::new(0.0, 1.0, 1.0));
-    /// assert_eq!(h.world_position(finger)?, Vec3::ONE);
+    /// assert!(h.world(finger)?.abs_diff_eq(world, 1e-6));
+    /// assert_eq!(h.local(hand)?, turned);
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn flatten(&mut self, id: NodeId, keep: Keep) -> Result<(), ReparentError> {
@@ -297,6 +312,10 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert!(h.children(table)?.eq([cup, plate]));
     ///
     /// let taken = h.take_subtree(cup)?;
+    /// h.restore_at(taken, None, 0)?; // before the table
+    /// assert!(h.roots().eq([cup, table]));
+    ///
+    /// let taken = h.take_subtree(cup)?;
     /// assert_eq!(h.discard(taken)?, 1); // gone for good
     /// assert!(!h.is_reserved(cup));
     /// # Ok::<(), posetree::Error>(())
@@ -373,7 +392,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// As [`restore`](Self::restore), but as child number `index` of `parent`, or as root number `index`
     /// for `None`.
     ///
-    /// Marks its nodes dirty. O(subtree + index), amortised.
+    /// Marks its nodes dirty. O(subtree + index), amortised. Example: [`take_subtree`](Self::take_subtree).
     ///
     /// # Errors
     /// [`NotReserved`] if it was restored or discarded before, or is another hierarchy's; [`StaleNode`] for

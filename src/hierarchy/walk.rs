@@ -26,7 +26,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topology.id(self.topology.links(self.topology.slot(id)?).parent))
     }
 
-    /// The first child; `None` for a leaf.
+    /// The first child; `None` for a leaf. Example: [`sibling_index`](Self::sibling_index).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -34,7 +34,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topology.id(self.topology.links(self.topology.slot(id)?).first))
     }
 
-    /// The last child; `None` for a leaf.
+    /// The last child; `None` for a leaf. Example: [`sibling_index`](Self::sibling_index).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -42,7 +42,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topology.id(self.topology.links(self.topology.slot(id)?).last))
     }
 
-    /// The sibling right after the node; for a root: the next root.
+    /// The sibling right after the node; for a root: the next root. Example: [`sibling_index`](Self::sibling_index).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -51,6 +51,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// The sibling right before the node; for a root: the previous root.
+    /// Example: [`sibling_index`](Self::sibling_index).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -85,7 +86,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topology.id(self.topology.next_in_subtree(root, at)))
     }
 
-    /// Number of ancestors: 0 for a root. O(depth).
+    /// Number of ancestors: 0 for a root. O(depth). Example: [`is_ancestor_of`](Self::is_ancestor_of).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -93,7 +94,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topology.depth(self.topology.slot(id)?))
     }
 
-    /// The root above the node, or the node if it is one. O(depth).
+    /// The root above the node, or the node if it is one. O(depth). Example: [`is_ancestor_of`](Self::is_ancestor_of).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -115,7 +116,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// let child = h.add_child(root, Transform::IDENTITY)?;
     /// assert!(h.is_ancestor_of(root, child)?);
     /// assert!(!h.is_ancestor_of(root, root)? && !h.is_ancestor_of(child, root)?);
-    /// assert_eq!((h.depth(child)?, h.root_of(child)?), (1, root));
+    /// let below = h.add_child(child, Transform::IDENTITY)?;
+    /// assert!(h.is_ancestor_of(root, below)?);
+    /// assert_eq!((h.depth(below)?, h.root_of(below)?), (2, root));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "IsChildOf")]
@@ -146,7 +149,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.topology.id(self.topology.common(a, b)))
     }
 
-    /// Number of children. O(children).
+    /// Number of children. O(children). Example: [`sibling_index`](Self::sibling_index).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -156,7 +159,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ok(self.children(id)?.count())
     }
 
-    /// Child number `index`; `None` if there are fewer. O(index).
+    /// Child number `index`; `None` if there are fewer. O(index). Example: [`sibling_index`](Self::sibling_index).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -179,6 +182,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// assert_eq!((h.nth_child(root, 1)?, h.nth_child(root, 2)?), (Some(b), None));
     /// assert_eq!((h.first_child(root)?, h.last_child(root)?), (Some(a), Some(b)));
     /// assert_eq!((h.next_sibling(a)?, h.prev_sibling(a)?), (Some(b), None));
+    /// assert_eq!((h.next_sibling(b)?, h.prev_sibling(b)?), (None, Some(a)));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "GetSiblingIndex")]
@@ -214,13 +218,13 @@ impl<A: Accumulate> HierarchyOf<A> {
         Ids { nodes, left: self.len() }
     }
 
-    /// The nodes without a parent, in order. From both ends.
+    /// The nodes without a parent, in order. From both ends. Example: [`siblings`](Self::siblings).
     #[must_use]
     pub fn roots(&self) -> Roots<'_> {
         Roots(self.list(NONE))
     }
 
-    /// The children of a node, in order. From both ends.
+    /// The children of a node, in order. From both ends. Example: [`siblings`](Self::siblings).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -237,9 +241,12 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Transform};
     /// let mut h = Hierarchy::new();
-    /// let [a, b, c] = [(); 3].map(|()| h.add_root(Transform::IDENTITY).unwrap());
+    /// let root = h.add_root(Transform::IDENTITY)?;
+    /// let [a, b, c] = [(); 3].map(|()| h.add_child(root, Transform::IDENTITY).unwrap());
     /// assert!(h.siblings(b)?.eq([a, c]) && h.siblings(b)?.rev().eq([c, a]));
-    /// assert!(h.roots().rev().eq([c, b, a]));
+    /// assert!(h.children(root)?.eq([a, b, c]) && h.children(root)?.rev().eq([c, b, a]));
+    /// let last = h.add_root(Transform::IDENTITY)?;
+    /// assert!(h.roots().eq([root, last]) && h.roots().rev().eq([last, root]));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn siblings(&self, id: NodeId) -> Result<Siblings<'_>, StaleNode> {
@@ -248,6 +255,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// The parent, its parent, and so on up to the root; the node itself excluded.
+    /// Example: [`descendants`](Self::descendants).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -282,6 +290,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// A node and everything below it, depth first, parents before children.
+    /// Example: [`descendants`](Self::descendants).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -291,6 +300,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// Everything below a node and the node last, depth first, children before parents.
+    /// Example: [`descendants`](Self::descendants).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -301,6 +311,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// A node and everything below it, level by level. Memory: the widest level.
+    /// Example: [`descendants`](Self::descendants).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -310,6 +321,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// The nodes without children at or below a node, in depth-first order.
+    /// Example: [`descendants`](Self::descendants).
     ///
     /// # Errors
     /// [`StaleNode`].

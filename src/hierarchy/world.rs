@@ -82,12 +82,12 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let turned = Transform::from_rotation(Quat::from_rotation_y(1.0)).with_scale(Vec3::splat(3.0));
-    /// let root = h.add_root(turned)?;
-    /// let child = h.add_child(root, Transform::from_position(Vec3::Y))?;
+    /// let (x, y) = (Quat::from_rotation_x(0.5), Quat::from_rotation_y(1.0));
+    /// let root = h.add_root(Transform::from_rotation(y).with_scale(Vec3::splat(3.0)))?;
+    /// let child = h.add_child(root, Transform::new(Vec3::Y, x, Vec3::new(1.0, -2.0, 4.0)))?;
     /// assert_eq!(h.world_position(child)?, 3.0 * Vec3::Y);
-    /// assert!(h.world_rotation(child)?.abs_diff_eq(Quat::from_rotation_y(1.0), 1e-6));
-    /// assert!(h.world_scale(child)?.abs_diff_eq(Vec3::splat(3.0), 1e-6));
+    /// assert!(h.world_rotation(child)?.abs_diff_eq(y * x, 1e-6));
+    /// assert!(h.world_scale(child)?.abs_diff_eq(Vec3::new(3.0, -6.0, 12.0), 1e-5));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     #[doc(alias = "global_position")]
@@ -101,7 +101,7 @@ impl<A: Geometry> HierarchyOf<A> {
     /// The world rotation. With [`Matrices`](crate::Matrices): `R` of `T * R * U`, which keeps the
     /// direction of the X axis where the world shears. For the direction in which the node looks, which
     /// shear bends, see [`world_forward`](Self::world_forward). Cost as
-    /// [`world_decomposed`](Self::world_decomposed).
+    /// [`world_decomposed`](Self::world_decomposed). Example: [`world_position`](Self::world_position).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -112,7 +112,7 @@ impl<A: Geometry> HierarchyOf<A> {
     }
 
     /// The world scale. With [`Matrices`](crate::Matrices): the diagonal of `U` of `T * R * U`. Cost as
-    /// [`world_decomposed`](Self::world_decomposed).
+    /// [`world_decomposed`](Self::world_decomposed). Example: [`world_position`](Self::world_position).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -201,10 +201,10 @@ impl<A: Geometry> HierarchyOf<A> {
     /// `world * inverse` is off the identity by more than 2⁻¹⁰ whatever matrix is chosen.
     ///
     /// ```
-    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
+    /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
-    /// assert_eq!(h.world_inverse(root)?, Affine3A::from_translation(-Vec3::X));
+    /// let root = h.add_root(Transform::new(Vec3::X, Quat::from_rotation_z(0.3), Vec3::new(2.0, 1.0, -1.0)))?;
+    /// assert!((h.world_inverse(root)? * h.world(root)?).abs_diff_eq(Affine3A::IDENTITY, 1e-6));
     /// h.set_scale(root, Vec3::new(1.0, 0.0, 1.0))?;
     /// assert!(h.world_inverse(root).is_err());
     /// # Ok::<(), posetree::Error>(())
@@ -284,10 +284,11 @@ impl<A: Geometry> HierarchyOf<A> {
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Quat, Vec3}};
     /// let mut h = Hierarchy::new();
-    /// let root = h.add_root(Transform::from_position(Vec3::X))?;
+    /// let root = h.add_root(Transform::from_scale(Vec3::new(1.0, 2.0, 1.0)))?;
     /// let child = h.add_child(root, Transform::IDENTITY)?;
-    /// h.set_world_transform(child, Transform::from_position(3.0 * Vec3::X))?;
-    /// assert_eq!(h.position(child)?, 2.0 * Vec3::X);
+    /// let wanted = Transform::new(Vec3::ONE, Quat::from_rotation_z(0.3), Vec3::new(3.0, 1.0, -1.0));
+    /// h.set_world_transform(child, wanted)?;
+    /// assert!(h.world(child)?.abs_diff_eq(wanted.to_affine(), 1e-6));
     /// # Ok::<(), posetree::Error>(())
     /// ```
     pub fn set_world_transform(&mut self, id: NodeId, mut world: A::Transform) -> Result<(), WorldError> {
