@@ -277,7 +277,9 @@ impl<A: Accumulate> WorldRows<A> {
                 }
             }
         }
-        self.sweep_rows(twos.rest(), None, columns);
+        if let Some(rest) = twos.rest() {
+            self.sweep_rows(rest, None, columns);
+        }
         self.pieces.reuse(pieces);
     }
 

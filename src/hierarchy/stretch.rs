@@ -150,9 +150,9 @@ impl ByTwos {
         lanes
     }
 
-    /// What is left of all.
-    pub(crate) fn rest(self) -> Range<usize> {
-        self.rest
+    /// What is left of all, if anything.
+    pub(crate) fn rest(self) -> Option<Range<usize>> {
+        (!self.rest.is_empty()).then_some(self.rest)
     }
 }
 
@@ -194,7 +194,9 @@ impl<'a, A: Accumulate> Window<'a, A> {
                 self.sweep(columns, piece.clone(), &any);
             }
         }
-        self.sweep(columns, twos.rest(), &any);
+        if let Some(rest) = twos.rest() {
+            self.sweep(columns, rest, &any);
+        }
     }
 
     /// Sweeps rows, parents first: by the given loop over two lanes what is of no kind.
@@ -377,7 +379,7 @@ mod tests {
                     sweep(other..other + 1);
                 });
             }
-            let rest = twos.rest();
+            let rest = twos.rest().unwrap_or_default();
             prop_assert_eq!(rest.len(), alone, "only what has no other beside it is left");
             sweep(rest);
             for (swept, len) in swept.iter().zip(lens) {
