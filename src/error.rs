@@ -322,3 +322,97 @@ pub enum TransformError {
     #[error("a number is infinite or NaN; pass finite numbers")]
     NonFinite,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Hierarchy, Keep, Transform};
+    use alloc::{string::ToString, vec, vec::Vec};
+    use glam::{Affine3A, Mat3, Quat, Vec3};
+
+    /// A list of all causes, and which one an error has: by a match that does not compile until a new one is in both.
+    macro_rules! causes {
+        ($($name:literal: $cause:pat),+ $(,)?) => {
+            const CAUSES: &[&str] = &[$($name),+];
+
+            fn cause(error: &Error) -> &'static str {
+                match error {
+                    $($cause => $name,)+
+                }
+            }
+        };
+    }
+
+    causes! {
+        "stale node": Error::StaleNode(_),
+        "non finite": Error::NonFinite(_),
+        "not rotation": Error::NotRotation(_),
+        "cycle": Error::Cycle(_),
+        "singular parent": Error::SingularParent(_),
+        "not trs": Error::NotTrs(_),
+        "out of range": Error::OutOfRange(_),
+        "degenerate": Error::Degenerate(_),
+        "not sibling": Error::NotSibling(_),
+        "parents cycle": Error::ParentsCycle(_),
+        "length mismatch": Error::LengthMismatch(_),
+        "not tracked": Error::NotTracked(_),
+        "not reserved": Error::NotReserved(_),
+        "singular transform": Error::Transform(TransformError::Singular),
+        "degenerate transforms": Error::Transform(TransformError::Degenerate),
+        "matrix that is no transform": Error::Transform(TransformError::NotTrs { .. }),
+        "non finite transform": Error::Transform(TransformError::NonFinite),
+    }
+
+    /// One error of every cause, as the doors give them.
+    fn one_of_each() -> Vec<Error> {
+        let mut h = Hierarchy::new();
+        let top = h.add_root(Transform::IDENTITY).unwrap();
+        let below = h.add_child(top, Transform::IDENTITY).unwrap();
+        let flat = h.add_root(Transform::from_scale(Vec3::new(1.0, 0.0, 1.0))).unwrap();
+        let gone = h.add_root(Transform::IDENTITY).unwrap();
+        h.remove_subtree(gone).unwrap();
+        let sheared = h.add_root(Transform::IDENTITY).unwrap();
+        let shear = Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Z));
+        h.set_local_matrix(sheared, shear).unwrap();
+        let (nan, long) = (Vec3::NAN, Quat::from_xyzw(0.0, 0.0, 0.0, 2.0));
+        let value = Transform::IDENTITY;
+        let taken = h.clone().take_subtree(top).unwrap();
+        vec![
+            h.restore(taken).unwrap_err().into(),
+            h.set_position(gone, Vec3::X).unwrap_err().into(),
+            h.set_position(top, nan).unwrap_err().into(),
+            h.set_rotation(top, long).unwrap_err().into(),
+            h.reparent(top, below, Keep::Local).unwrap_err().into(),
+            h.reparent(below, flat, Keep::World).unwrap_err().into(),
+            h.local(sheared).unwrap_err().into(),
+            h.insert_child_at(top, 5, value).unwrap_err().into(),
+            h.world_up(flat).unwrap_err().into(),
+            h.move_before(below, flat).unwrap_err().into(),
+            h.extend(None, &[Some(0)], &[value]).unwrap_err().into(),
+            h.extend(None, &[], &[value]).unwrap_err().into(),
+            h.world_previous(top).unwrap_err().into(),
+            value.with_scale(Vec3::ZERO).local_inverse().unwrap_err().into(),
+            value.looking_to(Vec3::ZERO, Vec3::Y).unwrap_err().into(),
+            Transform::try_from(shear).unwrap_err().into(),
+            Transform::try_from(Affine3A::from_translation(nan)).unwrap_err().into(),
+        ]
+    }
+
+    #[test]
+    fn a_message_is_lower_case_says_what_to_do_and_has_no_full_stop() {
+        let errors = one_of_each();
+        for wanted in CAUSES {
+            assert_eq!(errors.iter().filter(|error| cause(error) == *wanted).count(), 1, "errors of {wanted}");
+        }
+        for error in errors {
+            let message = error.to_string();
+            let first = message.chars().next().unwrap();
+            assert!(!first.is_uppercase() && !first.is_whitespace(), "{message}");
+            assert!(!message.ends_with(['.', '!', ' ', '\n']), "{message}");
+            assert!(!message.contains("  ") && !message.contains('\n'), "a line break left its mark: {message}");
+            // What is wrong, then what to do about it.
+            let (wrong, advice) = message.split_once("; ").unwrap_or_else(|| panic!("no advice: {message}"));
+            assert!(wrong.len() > 10 && advice.len() > 10, "{message}");
+        }
+    }
+}
