@@ -6,6 +6,8 @@
 
 #[path = "doors/aim.rs"]
 mod aim;
+#[path = "common/bits.rs"]
+mod bits;
 #[path = "doors/conformal.rs"]
 mod conformal;
 #[path = "doors/convert.rs"]

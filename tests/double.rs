@@ -4,9 +4,12 @@
 //! ε is float64's spacing at one, u = ε/2 one rounding. A chain of `n` levels is a product whose elements are four
 //! terms, so that each level rounds by `4 u` of the product of the sizes: `2 n ε |L_1|…|L_n|`.
 
+#[path = "common/bits.rs"]
+mod bits;
 #[path = "double/extended.rs"]
 mod extended;
 
+use bits::bits_of;
 use extended::Extended;
 use posetree::glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, EulerRot, Mat3, Quat, Vec3};
 use posetree::{
@@ -322,7 +325,7 @@ fn the_ends_of_the_range_are_reached() {
         let before = h.world(id).unwrap().matrix3;
         let turn = DQuat::from_rotation_z(1.0);
         h.rotate(id, turn, Space::World).unwrap();
-        assert_eq!(h.scale(id).unwrap(), DVec3::ONE);
+        assert_eq!(bits_of(h.scale(id).unwrap()), bits_of(DVec3::ONE));
         let turned = (h.world(id).unwrap().matrix3 - DMat3::from_quat(turn) * before) * size.recip();
         assert!(turned.to_cols_array().iter().all(|off| off.abs() < 1e-14), "{size:e} {turned}");
         h.reparent(id, None, Keep::World).unwrap();

@@ -1,5 +1,9 @@
 //! Experiments on whole scenes. Each prints its figures: `cargo test --test experiments -- --nocapture`.
 
+#[path = "common/bits.rs"]
+mod bits;
+
+use bits::bits_of;
 use glam::{Affine3A, DAffine3, DMat3, DVec3, EulerRot, Mat4, Quat, Vec3};
 use posetree::{ComponentHierarchy, Hierarchy, Keep, NodeId, ReparentError, Transform, glam};
 
@@ -63,16 +67,13 @@ fn a_flat_new_parent_is_refused_and_nothing_moves() {
         let hand = h.add_root(Transform::new(Vec3::X, turn(0.3, 0.4, 0.5), Vec3::new(1.0, 2.0, 3.0))).unwrap();
         let cup = h.add_child(hand, Transform::new(Vec3::Y, turn(0.9, -0.4, 0.1), Vec3::splat(0.7))).unwrap();
         let parent = h.add_root(Transform::from_rotation(turn(0.1, 0.2, 0.3)).with_scale(flat)).unwrap();
-        let bits = |h: &Hierarchy| {
-            let local = h.local_matrix(cup).unwrap().to_cols_array().map(f32::to_bits);
-            (h.parent(cup).unwrap(), local, h.local(cup).unwrap(), elements(h, cup).map(f32::to_bits))
-        };
-        let before = bits(&h);
+        let state = |h: &Hierarchy| bits_of((h.parent(cup), h.local_matrix(cup), h.local(cup), h.world_matrix(cup)));
+        let before = state(&h);
         for keep in [Keep::World, Keep::WorldTrs] {
             let error = h.reparent(cup, parent, keep).unwrap_err();
             println!("scale {flat}: {error}");
             assert!(matches!(error, ReparentError::SingularParent(e) if e.parent == parent));
-            assert_eq!(bits(&h), before);
+            assert_eq!(state(&h), before);
         }
         // Keeping the local value needs no inverse.
         h.reparent(cup, parent, Keep::Local).unwrap();

@@ -7,6 +7,8 @@
 //! turned a wrong way before it carries on. `16 ε` of a column's size for each level is above both.
 //! Solving: the law of `reparent`.
 
+#[path = "common/bits.rs"]
+mod bits;
 #[path = "inherit/doors.rs"]
 mod doors;
 #[path = "inherit/flat.rs"]

@@ -1,10 +1,13 @@
 //! Local values of nodes that hold a matrix, and what is kept bit for bit.
 
+use bits::bits_of;
 use glam::{Affine3A, Quat, Vec3};
 use posetree::{ComponentHierarchy, Decomposed, Hierarchy, LocalError, NodeId, Transform, glam};
 use proptest::prelude::*;
 use values::{rotations, vectors};
 
+#[path = "common/bits.rs"]
+mod bits;
 #[path = "common/values.rs"]
 mod values;
 
@@ -180,19 +183,18 @@ proptest! {
         let mut c = ComponentHierarchy::new();
         let given = Transform::new(p, long, s);
         let (id, other) = (h.add_root(given).unwrap(), c.add_root(given).unwrap());
-        let bits = |t: Transform| (t.position.to_array().map(f32::to_bits), t.rotation.to_array().map(f32::to_bits));
         let read = h.local(id).unwrap();
         if (long.length_squared() - 1.0).abs() <= 4.0 * EPS {
-            prop_assert_eq!(bits(read), bits(given));
+            prop_assert_eq!(bits_of(read), bits_of(given));
         }
         prop_assert!((read.rotation.length_squared() - 1.0).abs() <= 4.0 * EPS, "normalised");
         h.set_local(id, read).unwrap();
-        prop_assert_eq!(bits(h.local(id).unwrap()), bits(read));
+        prop_assert_eq!(bits_of(h.local(id).unwrap()), bits_of(read));
         h.set_rotation(id, read.rotation).unwrap();
-        prop_assert_eq!(bits(h.local(id).unwrap()), bits(read));
-        prop_assert_eq!(c.local(other).unwrap(), read);
+        prop_assert_eq!(bits_of(h.local(id).unwrap()), bits_of(read));
+        prop_assert_eq!(bits_of(c.local(other).unwrap()), bits_of(read));
         c.set_local(other, read).unwrap();
-        prop_assert_eq!(bits(c.local(other).unwrap()), bits(read));
+        prop_assert_eq!(bits_of(c.local(other).unwrap()), bits_of(read));
     }
 
     #[test]

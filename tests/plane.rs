@@ -4,10 +4,12 @@
 //! ε is the precision's spacing at one, u = ε/2. In float64 the model rounds as the hierarchy does, which
 //! every bound counts too ([`Kind::eps`]). A local value that was solved for is checked against the wanted
 //! world and then taken over, so that one step's rounding does not count against the next. A refusal must
-//! have its cause in the model, and leaves every value as it was.
+//! have its cause in the model, and leaves every bit as it was.
 
 extern crate alloc;
 
+#[path = "common/bits.rs"]
+mod bits;
 #[path = "plane/by_hand.rs"]
 mod by_hand;
 #[path = "common/forest.rs"]
@@ -20,6 +22,7 @@ mod pair;
 #[path = "plane/steps.rs"]
 mod steps;
 
+use bits::bits_of;
 use kind::{Kind, M, Own, Pose};
 use pair::{Pair, near};
 use posetree::glam::{self, DVec2};

@@ -3,12 +3,13 @@
 //! u = ε/2. A value that is solved for in float64 and stored is off by one rounding of itself, u, and by
 //! what float64 loses through the parent's condition, far below that for the conditions asked of here.
 
+use crate::bits::bits_of;
 use crate::stage::{
     Components, Kind, Local, Matrices, Pose, Stage, chain, condition, frobenius, rotation, sizes, vector,
 };
 use crate::{EPS, config, near};
 use posetree::glam::{Affine3A, DAffine3, DMat3, DVec3, Quat, Vec3};
-use posetree::{NodeId, Space, Transform};
+use posetree::{HierarchyOf, NodeId, Space, Transform};
 use proptest::prelude::*;
 
 const U: f64 = 0.5 * EPS;
@@ -45,7 +46,8 @@ fn translates_there_and_back<A: Kind>(start: Stage<A>, by: Vec3) -> Result<(), T
         let lost = if space == Space::World { lost } else { 0.0 };
         let bound = (there.abs() + back.abs()) * (U * 1.0001) + lost;
         prop_assert!((back - was).abs().cmple(bound).all(), "{:?}: {} to {}, allowed {}", space, was, back, bound);
-        prop_assert_eq!(h.local_matrix(id).unwrap().matrix3, start.h.local_matrix(id).unwrap().matrix3);
+        let linear = |h: &HierarchyOf<A>| bits_of(h.local_matrix(id).unwrap().matrix3);
+        prop_assert_eq!(linear(&h), linear(&start.h));
     }
     Ok(())
 }
@@ -304,21 +306,29 @@ proptest! {
     }
 }
 
-/// A small thing a long way off: what float64 knows of its place is coarser than its own steps.
+/// A small thing a long way off: what float64 knows of its place is coarser than its own steps. Of the rotation this says
+/// nothing: in the world even no turn is solved for.
 #[test]
-fn no_offset_and_no_turn_change_no_bit() {
+fn no_offset_and_no_turn_change_no_bit_of_position_and_scale() {
     let mut h = posetree::Hierarchy::new();
     let mut c = posetree::ComponentHierarchy::new();
     let far = Transform::new(Vec3::new(1e6, -3e5, 7e5), Quat::from_rotation_x(0.9), Vec3::splat(1e-6));
     let own = Transform::new(Vec3::new(0.1, 0.2, 0.3), Quat::from_rotation_z(0.4), Vec3::new(1.0, 2.0, -3.0));
     let (top, top_c) = (h.add_root(far).unwrap(), c.add_root(far).unwrap());
     let (id, id_c) = (h.add_child(top, own).unwrap(), c.add_child(top_c, own).unwrap());
+    let bits = |local: Transform| bits_of((local.position, local.scale));
     for space in SPACES {
         h.translate(id, Vec3::ZERO, space).unwrap();
         c.translate(id_c, Vec3::ZERO, space).unwrap();
-        assert_eq!((h.position(id), c.position(id_c)), (Ok(own.position), Ok(own.position)), "{space:?}");
+        h.rotate(id, Quat::IDENTITY, space).unwrap();
+        c.rotate(id_c, Quat::IDENTITY, space).unwrap();
+        for local in [h.local(id), c.local(id_c)] {
+            assert_eq!(bits(local.unwrap()), bits(own), "{space:?}");
+        }
     }
     h.rotate_around(id, Vec3::X, Quat::IDENTITY, Space::World).unwrap();
     c.rotate_around(id_c, Vec3::X, Quat::IDENTITY, Space::World).unwrap();
-    assert_eq!((h.position(id), c.position(id_c)), (Ok(own.position), Ok(own.position)));
+    for local in [h.local(id), c.local(id_c)] {
+        assert_eq!(bits(local.unwrap()), bits(own), "around a point");
+    }
 }

@@ -1,5 +1,6 @@
-//! World setters: what is set reads back, and what is not named stays.
+//! World setters: what is set reads back, and what is not named stays, to the bit.
 
+use crate::bits::bits_of;
 use crate::stage::{
     Components, Kind, Matrices, Stage, chain, condition, refused, rotation, scale, sizes, vector, wide,
 };
@@ -14,8 +15,8 @@ fn sets_world_rotation<A: Kind>(before: Stage<A>, wanted: Quat) -> Result<(), Te
     if refused(&before, &after, &result)? {
         return Ok(());
     }
-    prop_assert_eq!(before.h.position(id), after.h.position(id));
-    prop_assert_eq!(before.h.scale(id), after.h.scale(id));
+    prop_assert_eq!(bits_of(before.h.position(id)), bits_of(after.h.position(id)));
+    prop_assert_eq!(bits_of(before.h.scale(id)), bits_of(after.h.scale(id)));
     prop_assert_eq!(before.h.is_trs(id), after.h.is_trs(id));
     let (shear, was) = (after.h.local_decomposed(id).unwrap().shear, before.h.local_decomposed(id).unwrap());
     // Shear is read off the rounded matrix: each of its elements carries the rounding of its column.
@@ -44,7 +45,7 @@ fn sets_world_scale<A: Kind>(before: Stage<A>, wanted: Vec3) -> Result<(), TestC
     if refused(&before, &after, &result)? {
         return Ok(());
     }
-    prop_assert_eq!(before.h.position(id), after.h.position(id));
+    prop_assert_eq!(bits_of(before.h.position(id)), bits_of(after.h.position(id)));
     let kept = before.h.rotation(id).unwrap().dot(after.h.rotation(id).unwrap()).abs();
     prop_assert!(kept > 1.0 - 8.0 * f32::EPSILON, "the rotation stays");
     let parent = before.parent();
@@ -87,7 +88,7 @@ fn sets_world_position<A: Kind>(before: Stage<A>, wanted: Vec3) -> Result<(), Te
         return Ok(());
     }
     let linear = |stage: &Stage<A>| stage.h.local_matrix(id).unwrap().matrix3;
-    prop_assert_eq!(linear(&before), linear(&after));
+    prop_assert_eq!(bits_of(linear(&before)), bits_of(linear(&after)));
     let world = after.world();
     let size = world.size.translation.max_element();
     near_vector("world position", world.matrix.translation, wanted.as_dvec3(), 2.0 * EPS * size)

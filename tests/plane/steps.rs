@@ -236,7 +236,7 @@ impl<A: Kind> Pair<A> {
                 self.take_over(id);
                 let (parent, now) = (self.product(&to), self.own(id));
                 prop_assert!(is_wrapped(now.t.rotation));
-                prop_assert_eq!(now.t.with_rotation(was.t.rotation), was.t, "position and scale keep their bits");
+                prop_assert_eq!(bits_of(now.t.with_rotation(was.t.rotation)), bits_of(was.t), "position and scale");
                 let turned = parent.m.times(&M::turn(now.t.rotation));
                 let got = if A::MATRICES { turned.factors().0 } else { parent.angle + now.t.rotation };
                 let stretch = if A::MATRICES { parent.m.condition() } else { 1.0 };
@@ -251,7 +251,7 @@ impl<A: Kind> Pair<A> {
                 }
                 self.take_over(id);
                 let (parent, now) = (self.product(&to), self.own(id));
-                prop_assert_eq!(now.t.with_scale(was.t.scale), was.t);
+                prop_assert_eq!(bits_of(now.t.with_scale(was.t.scale)), bits_of(was.t));
                 let by = if A::MATRICES { parent.m.times(&M::turn(now.t.rotation)).factors().1 } else { parent.scale };
                 let stretch = if A::MATRICES { parent.m.condition() } else { 1.0 };
                 let bound = 4.0 * A::eps() * (parent.depth + 2.0) * stretch * wanted.abs().max_element();
