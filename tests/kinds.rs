@@ -1,6 +1,10 @@
 //! Laws at their edges, in all eight kinds of hierarchy: the ends of the range, needles, and nodes that do not
 //! inherit the position. What is turned is turned about Z, which the plane has too.
 
+#[path = "common/bits.rs"]
+mod bits;
+
+use bits::bits_of;
 use posetree::glam::{self, DMat3, DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
 use posetree::{
     Components, Components2, DComponents, DComponents2, DHierarchy, DMatrices, DMatrices2, DTransform, DTransform2,
@@ -77,6 +81,7 @@ mod each {
         a_scale_that_underflows_is_refused,
         chains_and_families_are_products_to_the_bit,
         squares_that_leave_the_range_do_no_harm,
+        directions_are_the_images_of_the_axes,
         products_on_the_way_may_leave_the_range_only_where_worlds_do,
         own_axes_are_those_of_the_world_without_a_parents_position,
         what_overflows_with_nothing_inherited_is_not_finite,
@@ -94,11 +99,6 @@ fn grow<A: Kind>(locals: &[(DVec3, f64, DVec3)]) -> (HierarchyOf<A>, Vec<NodeId>
         });
     }
     (h, ids)
-}
-
-/// In which numbers differ that differ in a bit, 0.0 and -0.0 too; NaN there is none.
-fn text<T: std::fmt::Debug>(values: &[T]) -> Vec<String> {
-    values.iter().map(|value| format!("{value:?}")).collect()
 }
 
 fn close(got: DVec3, want: DVec3, bound: f64) {
@@ -135,7 +135,7 @@ fn chains_and_families_are_products_to_the_bit<A: Kind>() {
         h.update();
         h.assert_well_formed();
         let at_once: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
-        assert_eq!(text(&lazily), text(&at_once), "after {dirty} and every {every}");
+        assert_eq!(bits_of(&lazily), bits_of(&at_once), "after {dirty} and every {every}");
     }
 }
 
@@ -174,7 +174,7 @@ fn every_local_door_reaches_what_hangs_under_component_poses<A: Kind>() {
         h.update();
         h.assert_well_formed();
         let updated: Vec<_> = ids.iter().map(|&id| h.world(id).unwrap()).collect();
-        assert_eq!(text(&lazy), text(&updated), "door {at}");
+        assert_eq!(bits_of(&lazy), bits_of(&updated), "door {at}");
     }
 }
 
@@ -204,12 +204,41 @@ fn squares_that_leave_the_range_do_no_harm<A: Kind>() {
         let right = A::wide(h.world_right(id).unwrap());
         h.rotate(id, A::turn(0.7), Space::World).unwrap();
         assert!(h.is_trs(id).unwrap());
-        assert_eq!(A::wide(h.scale(id).unwrap()), A::wide(A::vector(DVec3::ONE)));
+        assert_eq!(bits_of(h.scale(id).unwrap()), bits_of(A::vector(DVec3::ONE)));
         if A::MATRICES {
             close(A::wide(h.world_right(id).unwrap()), DQuat::from_rotation_z(0.7) * right, 32.0 * A::EPS);
         }
         h.set_world_scale(id, A::vector(DVec3::ONE)).unwrap();
         close(A::wide(h.world_scale(id).unwrap()).abs(), A::wide(A::vector(DVec3::ONE)), 16.0 * A::EPS);
+    }
+}
+
+/// A child that is mirrored on any of its axes, below a turned node.
+///
+/// With u = ε/2: of a turn about Z two numbers are rounded, which turns a column by 2 u and stretches it by as much, and
+/// elements of its matrix round by 4 u more: 8 u a level. The product adds 5 u, of quaternions 6 u, and the wanted
+/// direction, in double precision, is rounded as a level is: less than 32 u.
+fn directions_are_the_images_of_the_axes<A: Kind>() {
+    let is_plane = A::wide(A::vector(DVec3::Z)) == DVec3::ZERO;
+    for signs in 0..8_u8 {
+        let sign = |axis: u8| if signs >> axis & 1 == 1 { -1.0 } else { 1.0 };
+        let [x, y, z] = [0, 1, 2].map(sign);
+        let (h, ids) =
+            grow::<A>(&[(DVec3::ONE, 0.3, DVec3::splat(1.5)), (DVec3::X, 0.5, DVec3::new(2.0 * x, 3.0 * y, 0.5 * z))]);
+        let turn = DQuat::from_rotation_z(0.8);
+        let (right, up, back) =
+            (turn * DVec3::X * x, turn * DVec3::Y * y, if is_plane { turn * DVec3::NEG_X * x } else { DVec3::Z * z });
+        for (name, got, want) in [
+            ("right", h.world_right(ids[1]), right),
+            ("left", h.world_left(ids[1]), -right),
+            ("up", h.world_up(ids[1]), up),
+            ("down", h.world_down(ids[1]), -up),
+            ("back", h.world_back(ids[1]), back),
+            ("forward", h.world_forward(ids[1]), -back),
+        ] {
+            let off = (A::wide(got.unwrap()) - want).abs().max_element();
+            assert!(off <= 16.0 * A::EPS, "{name} is off by {off:e} where signs are {x}, {y}, {z}");
+        }
     }
 }
 

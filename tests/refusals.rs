@@ -2,7 +2,8 @@
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
 use posetree::{
-    ComponentHierarchy, Components, Error, Hierarchy, Keep, Matrices, NodeId, Subtree, SubtreeRefused, Transform, glam,
+    ComponentHierarchy, Components, Error, Hierarchy, Inherit, Keep, Matrices, NodeId, Subtree, SubtreeRefused,
+    Transform, glam,
 };
 
 const VALUE: Transform = Transform::IDENTITY;
@@ -279,6 +280,8 @@ macro_rules! doors {
                     ("set_scale StaleNode", |h, n| done(h.set_scale(n.gone, Vec3::ONE))),
                     ("set_scale NonFinite", |h, n| done(h.set_scale(n.a, NAN))),
                     ("drop_shear StaleNode", |h, n| done(h.drop_shear(n.gone))),
+                    ("set_inherit StaleNode", |h, n| done(h.set_inherit(n.gone, Inherit::NONE, Keep::Local))),
+                    ("forget_previous StaleNode", |h, n| done(h.forget_previous(n.gone))),
                     ("set_world StaleNode", |h, n| done(h.set_world(n.gone, Affine3A::IDENTITY))),
                     ("set_world NonFinite", |h, n| done(h.set_world(n.a, not_finite()))),
                     ("set_world SingularParent", |h, n| done(h.set_world(n.under_flat, Affine3A::IDENTITY))),
@@ -312,7 +315,28 @@ macro_rules! doors {
                     ("world_forward StaleNode", |h, n| done(h.world_forward(n.gone))),
                     ("world_right StaleNode", |h, n| done(h.world_right(n.gone))),
                     ("world_up StaleNode", |h, n| done(h.world_up(n.gone))),
+                    ("world_back StaleNode", |h, n| done(h.world_back(n.gone))),
+                    ("world_left StaleNode", |h, n| done(h.world_left(n.gone))),
+                    ("world_down StaleNode", |h, n| done(h.world_down(n.gone))),
                     ("world_up Degenerate", |h, n| done(h.world_up(n.flat))),
+                    ("world_down Degenerate", |h, n| done(h.world_down(n.flat))),
+                    ("is_mirrored StaleNode", |h, n| done(h.is_mirrored(n.gone))),
+                    ("local_to_world_point StaleNode", |h, n| done(h.local_to_world_point(n.gone, Vec3::X))),
+                    ("local_to_world_vector StaleNode", |h, n| done(h.local_to_world_vector(n.gone, Vec3::X))),
+                    ("local_to_world_direction StaleNode", |h, n| done(h.local_to_world_direction(n.gone, Vec3::X))),
+                    ("local_to_world_normal StaleNode", |h, n| done(h.local_to_world_normal(n.gone, Vec3::X))),
+                    ("world_to_local_point StaleNode", |h, n| done(h.world_to_local_point(n.gone, Vec3::X))),
+                    ("world_to_local_vector StaleNode", |h, n| done(h.world_to_local_vector(n.gone, Vec3::X))),
+                    ("world_to_local_direction StaleNode", |h, n| done(h.world_to_local_direction(n.gone, Vec3::X))),
+                    ("world_to_local_normal StaleNode", |h, n| done(h.world_to_local_normal(n.gone, Vec3::X))),
+                    ("transform_between, from StaleNode", |h, n| done(h.transform_between(n.gone, n.a))),
+                    ("transform_between, to StaleNode", |h, n| done(h.transform_between(n.a, n.gone))),
+                    ("transform_aabb StaleNode", |h, n| done(h.transform_aabb(n.gone, Vec3::ZERO, Vec3::ONE))),
+                    ("world_previous StaleNode", |h, n| done(h.world_previous(n.gone))),
+                    ("world_previous NotTracked", |h, n| done(h.world_previous(n.a))),
+                    ("world_interpolated StaleNode", |h, n| done(h.world_interpolated(n.gone, 0.5))),
+                    ("world_interpolated NotTracked", |h, n| done(h.world_interpolated(n.a, 0.5))),
+                    ("inherit StaleNode", |h, n| done(h.inherit(n.gone))),
                     ("world_inverse StaleNode", |h, n| done(h.world_inverse(n.gone))),
                     ("world_inverse SingularParent", |h, n| done(h.world_inverse(n.flat))),
                     ("parent StaleNode", |h, n| done(h.parent(n.gone))),

@@ -8,6 +8,11 @@ const LONG: Quat = Quat::from_xyzw(0.0, 0.0, 0.0, 1.02);
 const TURN: Quat = Quat::from_xyzw(0.6, 0.0, 0.0, 0.8);
 const SPACES: [Space; 3] = [Space::Local, Space::Parent, Space::World];
 
+/// A call of a door, whatever it returns and refuses with.
+fn done<T, E: Into<Error>>(result: Result<T, E>) -> Result<(), Error> {
+    result.map(|_| ()).map_err(Into::into)
+}
+
 fn is(error: &Error, cause: &str) -> bool {
     format!("{error:?}").starts_with(cause)
 }
@@ -85,51 +90,34 @@ macro_rules! refusals {
                     check("rotation", "SingularParent", &|h| Ok(h.set_world_rotation(id, TURN)?));
                     check("look_at", "SingularParent", &|h| Ok(h.look_at(id, Vec3::ONE, Vec3::Y)?));
                 }
-                check("between", "StaleNode", &|h| {
-                    Ok({
-                        h.transform_between(id, gone)?;
-                    })
-                });
-                check("between", "SingularParent", &|h| {
-                    Ok({
-                        h.transform_between(root, id)?;
-                    })
-                });
-                check("point", "StaleNode", &|h| {
-                    Ok({
-                        h.world_to_local_point(gone, NAN)?;
-                    })
-                });
-                check("point", "NonFinite", &|h| {
-                    Ok({
-                        h.world_to_local_point(id, NAN)?;
-                    })
-                });
-                check("point", "SingularParent", &|h| {
-                    Ok({
-                        h.world_to_local_point(id, Vec3::ONE)?;
-                    })
-                });
-                check("direction", "Degenerate", &|h| {
-                    Ok({
-                        h.local_to_world_direction(root, Vec3::ZERO)?;
-                    })
-                });
-                check("normal", "Degenerate", &|h| {
-                    Ok({
-                        h.local_to_world_normal(root, Vec3::ZERO)?;
-                    })
-                });
-                check("normal", "SingularParent", &|h| {
-                    Ok({
-                        h.local_to_world_normal(id, Vec3::Y)?;
-                    })
-                });
-                check("box", "NonFinite", &|h| {
-                    Ok({
-                        h.transform_aabb(root, NAN, Vec3::ONE)?;
-                    })
-                });
+                check("between", "StaleNode", &|h| done(h.transform_between(id, gone)));
+                check("between", "SingularParent", &|h| done(h.transform_between(root, id)));
+                check("between", "StaleNode", &|h| done(h.transform_between(gone, id)));
+                // Whatever else is wrong with them: numbers are not looked at, or later.
+                check("point", "StaleNode", &|h| done(h.local_to_world_point(gone, NAN)));
+                check("vector", "StaleNode", &|h| done(h.local_to_world_vector(gone, NAN)));
+                check("direction", "StaleNode", &|h| done(h.local_to_world_direction(gone, Vec3::ZERO)));
+                check("normal", "StaleNode", &|h| done(h.local_to_world_normal(gone, Vec3::ZERO)));
+                check("point", "StaleNode", &|h| done(h.world_to_local_point(gone, NAN)));
+                check("vector", "StaleNode", &|h| done(h.world_to_local_vector(gone, NAN)));
+                check("direction", "StaleNode", &|h| done(h.world_to_local_direction(gone, NAN)));
+                check("normal", "StaleNode", &|h| done(h.world_to_local_normal(gone, NAN)));
+                check("mirrored", "StaleNode", &|h| done(h.is_mirrored(gone)));
+                check("box", "StaleNode", &|h| done(h.transform_aabb(gone, NAN, Vec3::ONE)));
+                check("vector", "NonFinite", &|h| done(h.world_to_local_vector(id, NAN)));
+                check("direction", "NonFinite", &|h| done(h.world_to_local_direction(id, NAN)));
+                check("normal", "NonFinite", &|h| done(h.world_to_local_normal(id, NAN)));
+                check("vector", "SingularParent", &|h| done(h.world_to_local_vector(id, Vec3::ONE)));
+                check("direction", "SingularParent", &|h| done(h.world_to_local_direction(id, Vec3::ONE)));
+                check("normal", "SingularParent", &|h| done(h.world_to_local_normal(id, Vec3::ONE)));
+                check("direction", "Degenerate", &|h| done(h.world_to_local_direction(root, Vec3::ZERO)));
+                check("normal", "Degenerate", &|h| done(h.world_to_local_normal(root, Vec3::ZERO)));
+                check("point", "NonFinite", &|h| done(h.world_to_local_point(id, NAN)));
+                check("point", "SingularParent", &|h| done(h.world_to_local_point(id, Vec3::ONE)));
+                check("direction", "Degenerate", &|h| done(h.local_to_world_direction(root, Vec3::ZERO)));
+                check("normal", "Degenerate", &|h| done(h.local_to_world_normal(root, Vec3::ZERO)));
+                check("normal", "SingularParent", &|h| done(h.local_to_world_normal(id, Vec3::Y)));
+                check("box", "NonFinite", &|h| done(h.transform_aabb(root, NAN, Vec3::ONE)));
                 check("joints", "StaleNode", &|h| {
                     let (binds, mut out) = ([Affine3A::IDENTITY; 2], [Mat4::ZERO; 2]);
                     let refused = h.write_joint_matrices(&[root, gone], &binds, &mut out);
