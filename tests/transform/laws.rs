@@ -64,6 +64,39 @@ proptest! {
         prop_assert!(close(a.combine(b).combine(c), a.combine(b.combine(c)), 4.0, size));
     }
 
+    /// `combine(combine(a, b), c) - combine(a, combine(b, c)) = r_a (r_b s_a - s_a r_b) (s_b * p_c)`, of positions.
+    ///
+    /// In units of `STEP` times the size of what is added up. On the left: one for each of two combinations, and two for
+    /// the product of quaternions, which turns by 8 EPS and, being of two that are long, stretches by 3 more than `STEP`
+    /// counts. On the right one for each. The formula is evaluated in float64 with its own `STEP`: one for each of its
+    /// two times two rotations, and one for the differences.
+    #[test]
+    fn associative_but_for_a_difference(a in transforms(), b in transforms(), c in transforms()) {
+        let [left, right] = [a.combine(b).combine(c), a.combine(b.combine(c))].map(wide);
+        let [a, b, c] = [a, b, c].map(wide);
+        let turn = |t: DTransform| glam::DMat3::from_quat(t.rotation.normalize());
+        let (v, by_a) = (b.scale * c.position, glam::DMat3::from_diagonal(a.scale));
+        let formula = turn(a) * ((turn(b) * by_a - by_a * turn(b)) * v);
+        let [of_a, of_b] = [a, b].map(|t| t.scale.abs().max_element());
+        let size = a.position.length() + of_a * (b.position.length() + of_b * c.position.length());
+        let (step, own) = (wide(Transform::from_uniform_scale(STEP)).scale.x, 8.0 * f64::EPSILON);
+        let off = (left.position - right.position - formula).length();
+        prop_assert!(off <= (6.0 * step + 5.0 * own) * size, "off by {:e} at size {}", off, size);
+    }
+
+    /// Uneven in one direction, along which `b` turns.
+    #[test]
+    fn associative_where_the_scale_commutes_with_the_turn(
+        a in transforms(), b in transforms(), c in transforms(), angle in -3.0 * ONE..3.0,
+    ) {
+        let a = a.with_scale(Vec3::new(a.scale.x, a.scale.x, a.scale.z));
+        let b = b.with_rotation(Quat::from_rotation_z(angle));
+        let [of_a, of_b] = [a, b].map(|t| t.scale.abs().max_element());
+        let size = a.position.length() + of_a * (b.position.length() + of_b * c.position.length());
+        // As above.
+        prop_assert!(close(a.combine(b).combine(c), a.combine(b.combine(c)), 6.0, size));
+    }
+
     #[test]
     fn left_inverse_always(t in transforms()) {
         let inverse = t.local_inverse().unwrap();
@@ -90,6 +123,15 @@ proptest! {
         // Both sides evaluate two rotations; columns are at most 100 long, |s_a s_b|.
         prop_assert!(whole.matrix3.abs_diff_eq(product.matrix3, 4.0 * STEP * 100.0));
         // Three times 1000 for the child's position, and 100 for the parent's.
+        prop_assert!(whole.translation.abs_diff_eq(product.translation, 4.0 * STEP * 1900.0));
+    }
+
+    #[test]
+    fn combine_is_the_matrix_product_for_unrotated_children(a in transforms(), b in transforms()) {
+        let b = b.with_rotation(Quat::IDENTITY);
+        let (whole, product) = (a.combine(b).to_affine(), a.to_affine() * b.to_affine());
+        // As above.
+        prop_assert!(whole.matrix3.abs_diff_eq(product.matrix3, 4.0 * STEP * 100.0));
         prop_assert!(whole.translation.abs_diff_eq(product.translation, 4.0 * STEP * 1900.0));
     }
 
