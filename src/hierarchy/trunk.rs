@@ -202,9 +202,6 @@ impl<A: Accumulate> Trunk<A> {
     pub(super) fn make(&mut self, order: &Order, locals: &Locals<A>, inherits: &Inherits) {
         self.edits = Some(Self::edits(order, inherits));
         self.taken = 0;
-        // Of an update that has stopped, by places and rows of before.
-        self.due.clear();
-        self.due_hung.clear();
         renew(&mut self.ends.words, inherits.cuts().words().iter().copied());
         self.ends.count();
         self.rows.words.clear();
@@ -262,8 +259,10 @@ impl<A: Accumulate> Trunk<A> {
         self.due_hung.clear();
     }
 
-    /// Asserts that, if it is taken for right, it holds what there is above all that do not inherit everything.
+    /// Asserts that nothing is listed, as between updates, and that, if it is taken for right, it holds what there is above
+    /// all that do not inherit everything.
     pub(super) fn assert_well_formed(&self, order: &Order, locals: &Locals<A>, inherits: &Inherits) {
+        assert!(self.due.is_empty() && self.due_hung.rows.is_empty(), "listed and not computed");
         if !self.is_right(order, inherits) {
             return;
         }

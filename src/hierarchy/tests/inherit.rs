@@ -29,7 +29,7 @@ fn reduce(pair: &mut Pair, at: usize, inherit: Inherit) {
     pair.inherits.insert(id, inherit);
 }
 
-/// Every row in turn is left out of a linear sweep, of a block with gaps and of a walk.
+/// Every row in turn is left out of a linear sweep, of a block with gaps and of what is gathered around strays.
 #[test]
 fn sweeps_are_cut_at_any_row() {
     let mut random = Random(3);
@@ -45,7 +45,7 @@ fn sweeps_are_cut_at_any_row() {
             pair.check();
             pair.update();
         }
-        // Scattered: the rest is computed by links.
+        // A stray, in and below the stretch of what is dirty.
         let (from, to) = (pair.live[149], pair.live[1]);
         pair.reparent(from, Some(to), None, Keep::Local);
         pair.set(pair.live[0], random.pose());
@@ -168,8 +168,8 @@ fn runs_only(count: usize, parent_of: impl Fn(usize) -> Option<usize>, random: &
     pair
 }
 
-/// Where rows are far from pre-order, ways up share nothing: many walks down a deep chain, whose nodes are stored
-/// the other way round, and leaves that were added one by one, here and there.
+/// Where rows are far from pre-order, ways up share nothing: nodes of a deep chain, which are stored the other way round,
+/// and leaves that were added one by one, here and there.
 #[test]
 fn component_poses_of_an_update_are_bounded() {
     let mut random = Random(13);
@@ -301,9 +301,9 @@ fn the_trunk_is_made_anew_where_it_pays() {
     assert!(made < 10, "made {made} times in 50 updates of a leaf");
 }
 
-/// A walk stops for a sort when rows below component poses are listed and not computed: they have got other numbers.
+/// A sort gives the rows of the trunk, and those that hang under it, other numbers: it makes it anew.
 #[test]
-fn what_is_listed_is_forgotten_in_a_sort() {
+fn a_sort_makes_the_trunk_anew() {
     let mut random = Random(23);
     let mut pair = runs(600, |at| at.checked_sub(1).map(|above| above / 2), &mut random);
     (1..600).step_by(30).for_each(|at| reduce(&mut pair, at, EACH[at % 3]));
@@ -320,17 +320,18 @@ fn what_is_listed_is_forgotten_in_a_sort() {
             pair.h.remove_subtree(id).unwrap();
         }
     }
-    let mut last = pair.live[0];
-    for _ in 0..1_000 {
-        // Unmarked, and stored far from what is above: no walk sees them coming.
-        last = pair.h.add_child(last, random.pose()).unwrap();
-        update(&mut pair.h);
+    // Strays, which do not concern the trunk; but so many are worth a sort.
+    (0..1_000).fold(pair.live[0], |last, _| pair.h.add_child(last, random.pose()).unwrap());
+    for is_sort_due in [true, false] {
+        pair.h.set_local(pair.live[0], random.pose()).unwrap();
+        assert!(has_trunk(&pair));
+        let edits = pair.h.order.edits();
+        // Each but the root's.
+        assert_eq!(posed(&mut pair), above.len() - 1);
+        assert_eq!(pair.h.order.edits() != edits, is_sort_due);
+        assert!(has_trunk(&pair));
+        pair.h.assert_well_formed();
     }
-    pair.h.set_local(pair.live[0], random.pose()).unwrap();
-    assert!(has_trunk(&pair));
-    let poses = posed(&mut pair);
-    assert!(poses < above.len(), "{poses} poses of {} nodes", above.len());
-    pair.h.assert_well_formed();
 }
 
 /// Rows whose ways up share much, in an order in which one by one they share little: an update that begins without the

@@ -273,8 +273,8 @@ proptest! {
     }
 }
 
-/// Grows to thousands of nodes, with more removals later on, so that rows are compacted, budgets are
-/// spent and sorts happen inside updates.
+/// Grows to thousands of nodes, with more removals later on, so that rows are compacted, strays add up and
+/// updates are sorts.
 fn long_script(seed: u64, steps: usize, quiet: &[u8]) {
     let mut random = Random(seed);
     let mut pair = Pair::new();
