@@ -13,12 +13,18 @@ use proptest::prelude::*;
 fn transform() -> impl Strategy<Value = Transform> {
     let vector = |r: core::ops::Range<f32>| [r.clone(), r.clone(), r].prop_map(Vec3::from_array);
     let sign = || prop_oneof![Just(1.0_f32), Just(-1.0)];
-    (vector(-10.0..10.0), vector(-1.0..1.0), 0.0..1.5_f32, vector(0.5..4.0), [sign(), sign(), sign()]).prop_map(
-        |(position, axis, angle, scale, signs)| {
+    let place = || prop_oneof![8 => -10.0..10.0_f32, 1 => Just(0.0), 1 => Just(-0.0)];
+    (
+        [place(), place(), place()].prop_map(Vec3::from_array),
+        vector(-1.0..1.0),
+        0.0..1.5_f32,
+        vector(0.5..4.0),
+        [sign(), sign(), sign()],
+    )
+        .prop_map(|(position, axis, angle, scale, signs)| {
             let rotation = Quat::from_axis_angle(axis.try_normalize().unwrap_or(Vec3::X), angle);
             Transform::new(position, rotation, scale * Vec3::from_array(signs))
-        },
-    )
+        })
 }
 
 /// A child under a root, each moved from its first local value to its second.

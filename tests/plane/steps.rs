@@ -55,8 +55,9 @@ fn part(seed: u32, shift: u32) -> f64 {
     f64::from((seed.rotate_right(shift) & 0xffff) as i32 - 0x8000) / 32768.0
 }
 
+/// At times zeros of either sign.
 fn vector(seed: u32) -> DVec2 {
-    DVec2::new(part(seed, 3), part(seed, 17)) * [3.0, 3.0, 3.0, 1e5, 1e-3][seed as usize % 5]
+    DVec2::new(part(seed, 3), part(seed, 17)) * [3.0, 3.0, 3.0, 3.0, 1e5, 1e-3, 0.0][seed as usize % 7]
 }
 
 /// Also beyond a turn, as setters keep it.
