@@ -102,7 +102,8 @@ pub(crate) fn scale() -> impl Strategy<Value = Vec3> {
 }
 
 fn trs() -> impl Strategy<Value = Local> {
-    let position = prop_oneof![4 => vector(3.0), 1 => vector(1e3), 1 => vector(1e6)];
+    let zeros = prop::array::uniform3(prop::sample::select(vec![0.0, -0.0])).prop_map(Vec3::from_array);
+    let position = prop_oneof![4 => vector(3.0), 1 => vector(1e3), 1 => vector(1e6), 1 => zeros];
     (position, rotation(), scale()).prop_map(|(p, r, s)| Local::Trs(Transform::new(p, r, s)))
 }
 
