@@ -40,6 +40,16 @@ fn moved(from: [Transform; 2], to: [Transform; 2]) -> (Hierarchy, [NodeId; 2]) {
     (h, [root, child])
 }
 
+/// A zero that changes its sign and nothing else.
+#[test]
+fn both_ends_keep_the_signs_of_zeros() {
+    let from = Transform::from_position(Vec3::new(0.0, 1.0, 2.0));
+    let to = Transform::from_position(Vec3::new(-0.0, 1.0, 2.0));
+    let (h, [root, _]) = moved([from, Transform::IDENTITY], [to, Transform::IDENTITY]);
+    let x = |t| h.world_interpolated(root, t).unwrap().translation.x.to_bits();
+    assert_eq!([x(0.0), x(0.5), x(1.0)], [0.0_f32, -0.0, -0.0].map(f32::to_bits));
+}
+
 /// With the scale's signs alike, because the sign of a world is read with those of the node's scale now.
 fn alike(a: Transform, b: Transform) -> Transform {
     b.with_scale(b.scale.abs() * a.scale.signum())

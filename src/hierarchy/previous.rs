@@ -291,7 +291,7 @@ impl<A: Geometry> HierarchyOf<A> {
         let (slot, _) = self.at(id)?;
         let t = A::check_scalar(t)?;
         let (from, to) = (self.world_previous(id)?, self.world(id)?);
-        Ok(if from == to { to } else { A::interpolate(&from, &to, self.locals.transform(slot), t) })
+        Ok(A::interpolate(&from, &to, self.locals.transform(slot), t))
     }
 }
 

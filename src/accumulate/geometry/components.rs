@@ -177,6 +177,7 @@ macro_rules! components3 {
                 match t {
                     0.0 => *from,
                     1.0 => *to,
+                    _ if from == to => *to,
                     t => from.lerp(*to, t),
                 }
             }

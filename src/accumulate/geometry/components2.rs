@@ -182,6 +182,7 @@ macro_rules! components2 {
                 match t {
                     0.0 => *from,
                     1.0 => *to,
+                    _ if from == to => *to,
                     t => from.lerp(*to, t),
                 }
             }

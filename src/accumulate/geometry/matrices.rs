@@ -273,6 +273,7 @@ macro_rules! matrices3 {
                 match t {
                     0.0 => *from,
                     1.0 => *to,
+                    _ if from == to => *to,
                     t => {
                         let [mut from, mut to] = [from, to].map(|world| Self::decompose_world(world, hint));
                         Self::complete_like(&mut from.transform, to.transform.rotation);

@@ -249,6 +249,7 @@ macro_rules! matrices2 {
                 match t {
                     0.0 => *from,
                     1.0 => *to,
+                    _ if from == to => *to,
                     t => {
                         let [mut from, mut to] = [from, to].map(|world| Self::decompose_world(world, hint));
                         // What has no extent has no angle: it does not turn on the way.
