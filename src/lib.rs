@@ -219,6 +219,7 @@
 //! | `changed_since`, `changed_rows_since` | what changed, within 64 rows around it, and 1/4096 of the rest |
 //! | `removed_since` | O(removed since) |
 //! | `world_previous`; `world_interpolated` | as `world`; and two decompositions, some 600 ns, for what moved |
+//! | [`Worlds::write_interpolated`] | O(rows), and that for each that moved |
 //! | `track_previous` | O(nodes); while on, a row a node, and a copy for each computed |
 //! | `optimize`, `shrink_to_fit`, `clone` | O(nodes) |
 //! | `to_string`, `tree`, `to_dot` | O(nodes printed) |

@@ -8,7 +8,7 @@ use bits::bits_of;
 use posetree::glam::{self, DMat3, DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
 use posetree::{
     Components, Components2, DComponents, DComponents2, DHierarchy, DMatrices, DMatrices2, DTransform, DTransform2,
-    Error, Geometry, HierarchyOf, Inherit, Keep, Matrices, Matrices2, NodeId, Space, Transform, Transform2,
+    Error, Geometry, HierarchyOf, Inherit, Keep, Matrices, Matrices2, NodeId, Space, Transform, Transform2, WorldError,
 };
 use proptest::prelude::*;
 
@@ -19,6 +19,7 @@ trait Kind: Geometry {
     /// A number whose square leaves the range at either end.
     const LARGE: f64;
     const MATRICES: bool;
+    fn scalar(x: f64) -> Self::Scalar;
     fn turn(angle: f64) -> Self::Rotation;
     fn vector(v: DVec3) -> Self::Vector;
     fn wide(v: Self::Vector) -> DVec3;
@@ -31,6 +32,10 @@ macro_rules! kind {
             const EPS: f64 = $f::EPSILON as f64;
             const LARGE: f64 = $large;
             const MATRICES: bool = $matrices;
+
+            fn scalar(x: f64) -> Self::Scalar {
+                x as $f
+            }
 
             fn turn(angle: f64) -> Self::Rotation {
                 $turn(angle)
@@ -80,6 +85,7 @@ mod each {
     each!(
         a_scale_that_underflows_is_refused,
         chains_and_families_are_products_to_the_bit,
+        rows_between_two_steps_are_those_of_their_nodes,
         squares_that_leave_the_range_do_no_harm,
         directions_are_the_images_of_the_axes,
         products_on_the_way_may_leave_the_range_only_where_worlds_do,
@@ -104,6 +110,43 @@ fn grow<A: Kind>(locals: &[(DVec3, f64, DVec3)]) -> (HierarchyOf<A>, Vec<NodeId>
 fn close(got: DVec3, want: DVec3, bound: f64) {
     let off = (got - want).abs().max_element();
     assert!(off <= bound * want.abs().max_element().max(f64::MIN_POSITIVE), "{got} is not {want}");
+}
+
+/// `write_interpolated(t)[row] = world_interpolated(id, t)`, of what moved, rests, is new and is gone.
+fn rows_between_two_steps_are_those_of_their_nodes<A: Kind>() {
+    let at = |n: f64| A::trs(DVec3::new(n, 1.0 - n, -0.0), 0.3 * n, DVec3::new(1.0 + n, -0.5, 2.0));
+    let (mut h, mut ids) = (HierarchyOf::<A>::new(), Vec::new());
+    h.track_previous(true);
+    for n in 0..40 {
+        let parent = (n > 2).then(|| ids[n / 3]);
+        ids.push(h.extend(parent, &[None], &[at(0.01 * n as f64)]).unwrap()[0]);
+    }
+    h.update();
+    h.set_local(ids[4], at(0.5)).unwrap();
+    h.set_local(ids[39], at(-0.25)).unwrap();
+    h.remove_subtree(ids[7]).unwrap();
+    ids.push(h.add_child(ids[4], at(0.7)).unwrap());
+    let worlds = h.update();
+    let none = worlds.rows()[0];
+    for t in [0.0, 0.25, 1.0, -1.5] {
+        let mut out = vec![none; worlds.rows().len()];
+        worlds.write_interpolated(A::scalar(t), &mut out).unwrap();
+        for (row, out) in out.iter().enumerate() {
+            let Some(id) = worlds.id_of_row(row) else {
+                assert_eq!(bits_of(out), bits_of(worlds.rows()[row]), "a row of no node");
+                continue;
+            };
+            let alone = worlds.hierarchy().world_interpolated(id, A::scalar(t)).unwrap();
+            assert_eq!(bits_of(A::world(out)), bits_of(alone), "row {row} at {t}");
+        }
+    }
+    let mut out = vec![none; worlds.rows().len() + 1];
+    let before = bits_of(&out);
+    assert!(matches!(worlds.write_interpolated(A::scalar(0.5), &mut out), Err(WorldError::LengthMismatch(_))));
+    assert!(matches!(worlds.write_interpolated(A::scalar(f64::NAN), &mut out), Err(WorldError::NonFinite(_))));
+    assert_eq!(bits_of(&out), before);
+    h.track_previous(false);
+    assert!(matches!(h.update().write_interpolated(A::scalar(0.5), &mut out), Err(WorldError::NotTracked(_))));
 }
 
 /// The loops that hold the world above in registers, in whatever vectors there are, against the product of one

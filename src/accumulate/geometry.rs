@@ -165,6 +165,9 @@ pub trait Geometry: Accumulate {
     /// The pose between two, which differ: at 0 the bits of `from`, at 1 those of `to`. `hint` as above.
     #[doc(hidden)]
     fn interpolate(from: &Self::World, to: &Self::World, hint: &Self::Transform, t: Self::Scalar) -> Self::World;
+    /// As it is stored.
+    #[doc(hidden)]
+    fn row(world: &Self::World) -> Self::Row;
     /// `to⁻¹ * from`.
     #[doc(hidden)]
     fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<Self::Affine, Misfit>;

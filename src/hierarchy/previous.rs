@@ -7,7 +7,7 @@ use super::order::Permutation;
 use super::{HierarchyOf, Worlds};
 use crate::accumulate::{Accumulate, Geometry};
 use crate::topology::NONE;
-use crate::{NodeId, NotTracked, StaleNode, WorldError};
+use crate::{LengthMismatch, NodeId, NotTracked, StaleNode, WorldError};
 use alloc::vec::Vec;
 
 /// Nothing, or what was there before.
@@ -266,7 +266,8 @@ impl<A: Geometry> HierarchyOf<A> {
     /// scale; position, scale and shear go on a line, the rotation at constant speed the shorter way,
     /// as in [`Transform::lerp`](crate::Transform::lerp). So nothing shrinks while it turns, as it does in a
     /// mean of matrices. Both ends, and what rests, keep their bits. Each node goes its own way: a child
-    /// of a turning node goes straight from where it was to where it is. Cost as [`world`](Self::world), and
+    /// of a turning node goes straight from where it was to where it is. All rows at once:
+    /// [`Worlds::write_interpolated`]. Cost as [`world`](Self::world), and
     /// two decompositions.
     ///
     /// # Errors
@@ -292,6 +293,47 @@ impl<A: Geometry> HierarchyOf<A> {
         let t = A::check_scalar(t)?;
         let (from, to) = (self.world_previous(id)?, self.world(id)?);
         Ok(A::interpolate(&from, &to, self.locals.transform(slot), t))
+    }
+}
+
+impl<A: Geometry> Worlds<'_, A> {
+    /// Writes the row of [`world_interpolated`](HierarchyOf::world_interpolated) of every node, and zeros for removed
+    /// ones: what an instance buffer takes to draw between two steps.
+    ///
+    /// What rests is copied; what moved takes two decompositions, some 600 ns. O(rows).
+    ///
+    /// # Errors
+    /// [`NonFinite`](crate::NonFinite), [`NotTracked`]; [`LengthMismatch`] unless there is room for as many
+    /// [`rows`](Self::rows) as there are; nothing was written.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut h = Hierarchy::new();
+    /// h.track_previous(true);
+    /// let ball = h.add_root(Transform::IDENTITY)?;
+    /// h.update();
+    /// h.set_position(ball, 4.0 * Vec3::X)?;
+    /// let worlds = h.update();
+    /// let mut drawn = vec![[[0.0; 4]; 3]; worlds.rows().len()];
+    /// worlds.write_interpolated(0.25, &mut drawn)?;
+    /// assert_eq!(drawn[worlds.row_of(ball)?][0], [1.0, 0.0, 0.0, 1.0]);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    pub fn write_interpolated(self, t: A::Scalar, out: &mut [A::Row]) -> Result<(), WorldError> {
+        let t = A::check_scalar(t)?;
+        let (rows, previous) = (self.rows(), self.previous_rows().ok_or(NotTracked)?);
+        if rows.len() != out.len() {
+            return Err(LengthMismatch { left: rows.len(), right: out.len() }.into());
+        }
+        let HierarchyOf { order, locals, .. } = self.hierarchy;
+        for (((to, from), &slot), out) in rows.iter().zip(previous).zip(order.slots()).zip(out) {
+            *out = if A::same_bits(from, to) {
+                *to
+            } else {
+                A::row(&A::interpolate(&A::world(from), &A::world(to), locals.transform(slot), t))
+            };
+        }
+        Ok(())
     }
 }
 

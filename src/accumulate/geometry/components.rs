@@ -182,6 +182,10 @@ macro_rules! components3 {
                 }
             }
 
+            fn row(world: &$Transform) -> $Transform {
+                *world
+            }
+
             fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<$Affine, Misfit> {
                 Ok(solve_affine::<$Float>(to.flat, &matrix(&to.wide), &matrix(&from.wide))?.1)
             }

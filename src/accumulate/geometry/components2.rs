@@ -187,6 +187,10 @@ macro_rules! components2 {
                 }
             }
 
+            fn row(world: &$Transform) -> $Transform {
+                *world
+            }
+
             fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<$Affine, Misfit> {
                 Ok(solve_affine::<$f>(to.flat, &to.wide.to_affine(), &from.wide.to_affine())?.1)
             }

@@ -284,6 +284,10 @@ macro_rules! matrices3 {
                 }
             }
 
+            fn row(world: &$Affine) -> Rows<$Float> {
+                Self::to_rows(world)
+            }
+
             fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<$Affine, Misfit> {
                 Ok(solve_affine::<$Float>(to.flat, &to.wide, &from.wide)?.1)
             }

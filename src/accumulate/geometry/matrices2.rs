@@ -265,6 +265,10 @@ macro_rules! matrices2 {
                 }
             }
 
+            fn row(world: &$Affine) -> Rows2<$f> {
+                Self::rows(world)
+            }
+
             fn between(from: &Chain<Self>, to: &Chain<Self>) -> Result<$Affine, Misfit> {
                 Ok(solve_affine::<$f>(to.flat, &to.wide, &from.wide)?.1)
             }
