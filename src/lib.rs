@@ -201,7 +201,7 @@
 //! | `add_root`, `add_child`, `insert_before`, `insert_after` | O(1), amortised |
 //! | `insert_child_at` | O(index), amortised |
 //! | `extend` | O(entries), amortised |
-//! | `clone_subtree`, `append` | O(copied), amortised |
+//! | `clone_subtree`, `append`, `append_subtree` | O(copied), amortised |
 //! | `take_subtree`, `restore`, `discard` | O(subtree); where it was: and O(siblings before) |
 //! | `flatten` | O(subtree) |
 //! | `reparent`, `detach` with `Keep::Local` | O(depth), for the cycle check; O(1) for a leaf |

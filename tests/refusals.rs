@@ -197,6 +197,8 @@ macro_rules! doors {
                     ("clone_subtree, node StaleNode", |h, n| done(h.clone_subtree(n.gone, n.top))),
                     ("clone_subtree, parent StaleNode", |h, n| done(h.clone_subtree(n.top, n.gone))),
                     ("append StaleNode", |h, n| done(h.append(&h.clone(), n.gone))),
+                    ("append_subtree, node StaleNode", |h, n| done(h.append_subtree(&h.clone(), n.gone, n.top))),
+                    ("append_subtree, parent StaleNode", |h, n| done(h.append_subtree(&h.clone(), n.top, n.gone))),
                     ("flatten StaleNode", |h, n| done(h.flatten(n.gone, Keep::World))),
                     ("take_subtree StaleNode", |h, n| done(h.take_subtree(n.gone))),
                     ("restore NotReserved", |h, n| done(h.restore(strangers(h, n)))),

@@ -171,16 +171,51 @@ impl<A: Accumulate> HierarchyOf<A> {
         parent: impl Into<Option<NodeId>>,
     ) -> Result<Vec<(NodeId, NodeId)>, StaleNode> {
         let parent = self.topology.slot_or_none(parent.into())?;
-        let from = other.topology.shape(NONE);
+        Ok(self.copy_from(other, &other.topology.shape(NONE), parent))
+    }
+
+    /// Copies a node of another hierarchy and everything below it under `parent`, as [`append`](Self::append) copies
+    /// all: from a library of prefabs, or a clipboard.
+    ///
+    /// # Errors
+    /// [`StaleNode`] for `id`, in the other hierarchy, and for `parent` in this one; nothing changed.
+    ///
+    /// ```
+    /// use posetree::{Hierarchy, Transform, glam::Vec3};
+    /// let mut library = Hierarchy::new();
+    /// let lamp = library.add_root(Transform::from_position(Vec3::X))?;
+    /// let bulb = library.add_child(lamp, Transform::from_position(Vec3::Y))?;
+    /// library.add_root(Transform::IDENTITY)?; // is not copied
+    /// let mut h = Hierarchy::new();
+    /// let room = h.add_root(Transform::from_position(Vec3::Z))?;
+    /// let copies = h.append_subtree(&library, lamp, room)?;
+    /// assert!(copies.iter().map(|&(old, _)| old).eq([lamp, bulb]));
+    /// assert_eq!(h.world_position(copies[1].1)?, Vec3::ONE);
+    /// assert_eq!(h.len(), 3);
+    /// # Ok::<(), posetree::Error>(())
+    /// ```
+    #[doc(alias = "Instantiate")]
+    pub fn append_subtree(
+        &mut self,
+        other: &Self,
+        id: NodeId,
+        parent: impl Into<Option<NodeId>>,
+    ) -> Result<Vec<(NodeId, NodeId)>, StaleNode> {
+        let top = other.topology.slot(id)?;
+        let parent = self.topology.slot_or_none(parent.into())?;
+        Ok(self.copy_from(other, &other.topology.shape(top), parent))
+    }
+
+    fn copy_from(&mut self, other: &Self, from: &Shape, parent: u32) -> Vec<(NodeId, NodeId)> {
         self.make_room(from.slots.len());
         let old = from.slots.iter().map(|&slot| other.topology.live(slot)).collect();
-        let new = self.allocate(&from);
+        let new = self.allocate(from);
         self.hang(&new, (parent, NONE), |locals, at| {
             let slot = from.slots[at];
             locals.push_parts(new.slots[at], other.locals.parts(slot, other.order.row(slot)));
         });
         self.put_inherits(&new, from.slots.iter().map(|&slot| other.inherit_of(slot)));
-        Ok(self.with_ids(old, &new))
+        self.with_ids(old, &new)
     }
 
     /// Of nodes that have just got their rows, and are marked.
@@ -190,7 +225,6 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
     }
 
-    /// New slots in the shape of others.
     fn allocate(&mut self, shape: &Shape) -> Shape {
         Shape { slots: shape.slots.iter().map(|_| self.topology.allocate()).collect(), up: shape.up.clone() }
     }

@@ -126,7 +126,10 @@ impl Pair {
             40 => {
                 let mut other = Pair::new();
                 (0..8).for_each(|n| other.step((n, a ^ n as u32, b, c ^ n as u32)));
-                self.append(&other, parent);
+                match other.pick(b) {
+                    Some(id) if c % 2 == 0 => self.append_subtree(&other, id, parent),
+                    _ => self.append(&other, parent),
+                }
             }
             41.. => self.set_inherit(id, inherit(b), keep(c)),
             32.. => {}
@@ -235,6 +238,8 @@ impl Pair {
         assert_eq!(h.clone_subtree(node, id), Err(stale));
         assert_eq!(h.clone_subtree(id, node), Err(stale));
         assert_eq!(h.append(&HierarchyOf::new(), node), Err(stale));
+        assert_eq!(h.append_subtree(&h.clone(), node, id), Err(stale));
+        assert_eq!(h.append_subtree(&h.clone(), id, node), Err(stale));
         assert_eq!(h.flatten(node, keep), Err(stale.into()));
         assert_eq!(h.take_subtree(node).unwrap_err(), stale);
         assert_eq!(h.world(node), Err(stale));

@@ -52,6 +52,12 @@ impl Pair {
         self.copied(&pairs, &nodes, &other.inherits, parent);
     }
 
+    pub(super) fn append_subtree(&mut self, other: &Pair, id: NodeId, parent: Option<NodeId>) {
+        let nodes = cut_out(&other.forest, id);
+        let pairs = self.h.append_subtree(&other.h, id, parent).unwrap();
+        self.copied(&pairs, &nodes, &other.inherits, parent);
+    }
+
     pub(super) fn flatten(&mut self, id: NodeId, keep: Keep) {
         let below = self.forest.subtree(id).split_off(1);
         let changes: Vec<_> = below.iter().map(|&node| self.change(node, Some(id), self.inherit(node))).collect();
