@@ -5,7 +5,8 @@ use crate::accumulate::geometry::{Geometry, Shared};
 use crate::{Degenerate, LengthMismatch, NodeId, SingularParent, StaleNode, WorldError};
 
 impl<A: Geometry> HierarchyOf<A> {
-    /// The world point that has these coordinates in the node: `W p`. Cost as [`world`](Self::world).
+    /// The world point that has these coordinates in the node: `W p`. Cost as [`world`](Self::world). Nothing is
+    /// checked or stored, and what is not finite gives what is not.
     ///
     /// # Errors
     /// [`StaleNode`].

@@ -72,7 +72,7 @@ impl<A: Accumulate> HierarchyOf<A> {
 
 impl<A: Geometry> HierarchyOf<A> {
     /// The hierarchy as a graph in the language of Graphviz, a box a node. As [`Tree::to_dot`], for the
-    /// whole.
+    /// whole. O(nodes).
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};

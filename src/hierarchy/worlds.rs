@@ -6,7 +6,7 @@ use crate::{NodeId, StaleNode};
 use core::ops::Index;
 
 impl<A: Accumulate> HierarchyOf<A> {
-    /// A view of all world poses; `None` while anything is dirty.
+    /// A view of all world poses; `None` while anything is dirty. O(1).
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};
@@ -65,7 +65,7 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
         self.hierarchy
     }
 
-    /// All world poses, in the order in which they are stored; the rows of removed nodes are zero.
+    /// All world poses, in the order in which they are stored; the rows of removed nodes are zero. O(1).
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};
@@ -81,7 +81,7 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
         self.hierarchy.worlds.rows()
     }
 
-    /// The row in which a node's world pose is stored. Valid until the hierarchy is edited or updated.
+    /// The row in which a node's world pose is stored. Valid until the hierarchy is edited or updated. O(1).
     ///
     /// # Errors
     /// [`StaleNode`].
@@ -99,7 +99,8 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
     }
 
     /// The node whose world pose is stored in a row; `None` for the row of a removed node, and beyond
-    /// the last row. Example: [`row_of`](Self::row_of).
+    /// the last row. With a row number as instance index it tells what was picked. O(1). Example:
+    /// [`row_of`](Self::row_of).
     #[must_use]
     pub fn id_of_row(self, row: usize) -> Option<NodeId> {
         self.hierarchy.topology.id(self.hierarchy.order.slot(row))
