@@ -255,7 +255,7 @@ impl core::error::Error for ExtendError {}
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("entry {index}: {cause}")]
 pub struct SetLocalsError {
-    /// The first entry at fault.
+    /// The first entry with a stale id, or if there is none the first one at fault.
     pub index: usize,
     /// What is wrong with it.
     pub cause: LocalError,

@@ -225,7 +225,7 @@ mod tests {
     ) -> usize {
         let mut h = HierarchyOf::<Hash>::new();
         let parents: Vec<_> = (0..nodes).map(|node| (node > 0).then(|| parent(node))).collect();
-        let poses: Vec<_> = (0..nodes as u32).map(|node| pose(2 * node + 1, node)).collect();
+        let poses: Vec<_> = (0..nodes as u32).map(|node| pose(2 * node + 3, node + 5)).collect();
         let tops: Vec<_> = (0..trees).map(|_| h.extend(None, &parents, &poses).unwrap()[0]).collect();
         h.update();
         edit(&mut h, &tops);
@@ -281,13 +281,55 @@ mod tests {
     fn a_stray_between_parts_is_left_out() {
         let mut h = HierarchyOf::<Hash>::new();
         let parents: Vec<_> = (0..50_usize).map(|node| (node > 0).then(|| (node - 1) / 2)).collect();
-        let poses: Vec<_> = (0..50).map(|node| pose(2 * node + 1, node)).collect();
+        let poses: Vec<_> = (0..50).map(|node| pose(2 * node + 3, node + 5)).collect();
         let all: Vec<_> = (0..20).map(|_| h.extend(None, &parents, &poses).unwrap()).collect();
         h.update();
         h.reparent(all[10][0], all[3][0], Keep::Local).unwrap();
         h.update();
         all.iter().flat_map(|ids| &ids[1..]).for_each(|&id| h.set_local(id, pose(7, 7)).unwrap());
         assert!((2..200).contains(&shared(&mut h, 2)));
+    }
+
+    /// What hangs from a row that rests, in a gap of the piece that it begins, is no root.
+    #[test]
+    fn a_stray_at_the_beginning_finds_its_parent_in_a_gap() {
+        let mut h = HierarchyOf::<Hash>::new();
+        let parents: Vec<_> = (0..150_usize).map(|node| (node > 0).then_some(if node < 3 { 0 } else { 2 })).collect();
+        let poses: Vec<_> = (0..150).map(|node| pose(2 * node + 3, node + 5)).collect();
+        let all: Vec<_> = (0..10).map(|_| h.extend(None, &parents, &poses).unwrap()).collect();
+        h.update();
+        h.reparent(all[0][1], all[9][0], Keep::Local).unwrap();
+        h.update();
+        all.iter().flat_map(|ids| &ids[1..3]).for_each(|&id| h.set_local(id, pose(7, 7)).unwrap());
+        shared(&mut h, 2);
+    }
+
+    /// Groups below a root, of which one hangs under another root and rests, while what is in all of them moves: what is
+    /// above a part is not above it in memory.
+    #[test]
+    fn what_moves_below_a_stray_that_rests_is_below_it() {
+        let group = |node: usize| node - (node - 1) % 101;
+        let parent = |node: usize| match node - group(node) {
+            0 => 0,
+            1 => group(node),
+            _ => group(node) + 1,
+        };
+        let parents: Vec<_> = (0..405_usize).map(|node| (node > 0).then(|| parent(node))).collect();
+        let poses: Vec<_> = (0..405).map(|node| pose(2 * node + 3, node + 5)).collect();
+        for (trees, at, threads) in
+            (2..6).flat_map(|trees| (0..20).flat_map(move |at| [(trees, at, 2), (trees, at, 3)]))
+        {
+            let mut h = HierarchyOf::<Hash>::new();
+            let all: Vec<_> = (0..trees).map(|_| h.extend(None, &parents, &poses).unwrap()).collect();
+            h.update();
+            let (from, to) = (&all[at % trees], &all[(at + 1) % trees]);
+            h.reparent(from[1 + 101 * (at % 4)], to[0], Keep::Local).unwrap();
+            h.update();
+            for ids in &all {
+                (0..4).for_each(|group| h.set_local(ids[2 + 101 * group], pose(7, 7)).unwrap());
+            }
+            shared(&mut h, threads);
+        }
     }
 
     /// What hangs elsewhere lies in what moves, one below the other, and rests.

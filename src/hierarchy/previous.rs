@@ -205,7 +205,8 @@ impl<A: Accumulate> HierarchyOf<A> {
         self.previous.is_tracked()
     }
 
-    /// The world pose as it was after the update before the last one: where the node comes from.
+    /// The world pose as it was before the last update (that was a [step](Self::update_within_step)), after the one
+    /// before: where the node comes from.
     ///
     /// Of a node that was added or restored since, or whose past was forgotten while it was dirty, the current
     /// [`world`](Self::world). Edits and re-sorts do not change it, updates do. O(1), but for nodes without a past O(depth) while

@@ -314,10 +314,11 @@ impl<A: Accumulate> WorldRows<A> {
         let columns = columns(sources.order, sources.locals, sources.cuts);
         match piece {
             Piece::Rows(rows) => {
-                // What a piece begins with may be a stray: what it hangs from is in no piece that it waits for.
+                // What a piece begins with may be a stray, of a node that is not in it.
                 let is_left = |_: &Share<A>| {
                     rows.len() >= WORTH_SHARING
                         && (sources.is_scattered || columns.is_stray(rows.start as usize))
+                        && !rows.contains(&columns.parents[rows.start as usize])
                         && !sources.order.has_strays_within(rows.start + 1..rows.end)
                 };
                 let share = sources.share.filter(is_left);
