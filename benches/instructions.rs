@@ -32,19 +32,19 @@ struct Path {
 }
 
 const PATHS: &[Path] = &[
-    Path { name: "update, all dirty", operation: "node", operations: NODES, expected: 59.9, run: update_all },
+    Path { name: "update, all dirty", operation: "node", operations: NODES, expected: 59.4, run: update_all },
     Path {
         name: "update, every tenth node set",
         operation: "node set",
         operations: NODES / 10,
-        expected: 181.1,
+        expected: 185.1,
         run: update_some,
     },
     Path {
         name: "update, all dirty, previous poses on",
         operation: "node",
         operations: NODES,
-        expected: 66.3,
+        expected: 65.8,
         run: update_tracked,
     },
     Path {
@@ -69,32 +69,32 @@ const PATHS: &[Path] = &[
         run: read_changed_rows,
     },
     Path { name: "set_local", operation: "set", operations: NODES, expected: 123.2, run: set_local },
-    Path { name: "set_position", operation: "set", operations: NODES, expected: 63.2, run: set_position },
+    Path { name: "set_position", operation: "set", operations: NODES, expected: 64.2, run: set_position },
     Path { name: "set_rotation", operation: "set", operations: NODES, expected: 202.2, run: set_rotation },
-    Path { name: "set_locals", operation: "set", operations: NODES, expected: 124.2, run: set_locals },
+    Path { name: "set_locals", operation: "set", operations: NODES, expected: 122.2, run: set_locals },
     Path {
         name: "reparent and update, Keep::Local",
         operation: "frame",
         operations: TIMES,
-        expected: 2093.4,
+        expected: 2192.8,
         run: reparent_local,
     },
     Path {
         name: "reparent and update, Keep::World",
         operation: "frame",
         operations: TIMES,
-        expected: 11261.4,
+        expected: 11360.8,
         run: reparent_world,
     },
     Path { name: "world, nothing dirty", operation: "read", operations: NODES, expected: 41.0, run: read_clean },
     Path { name: "world, the root dirty", operation: "read", operations: TIMES, expected: 1004.4, run: read_dirty },
     Path { name: "extend and first update", operation: "node", operations: NODES, expected: 626.7, run: extend },
-    Path { name: "add_child and first update", operation: "node", operations: NODES, expected: 1082.3, run: add_child },
+    Path { name: "add_child and first update", operation: "node", operations: NODES, expected: 1075.5, run: add_child },
     Path {
         name: "remove_subtree and extend, eight nodes",
         operation: "frame",
         operations: TIMES,
-        expected: 10933.6,
+        expected: 11001.3,
         run: respawn,
     },
 ];
