@@ -338,7 +338,7 @@ impl<A: Geometry> HierarchyOf<A> {
 
     /// Replaces the local value by a matrix in the parent's space, as an importer of matrix nodes does.
     ///
-    /// With [`Matrices`](crate::Matrices) the matrix is kept exactly, shear included. With
+    /// With [`Matrices`] the matrix is kept exactly, shear included. With
     /// [`Components`](crate::Components) it is taken apart. Marks the node dirty. O(1).
     ///
     /// # Errors
