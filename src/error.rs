@@ -249,30 +249,6 @@ impl core::fmt::Display for ExtendError {
 
 impl core::error::Error for ExtendError {}
 
-/// Why a list of local values was not [set](crate::HierarchyOf::set_locals), and which entry is at fault.
-///
-/// Turns into [`LocalError`] and [`enum@Error`] by `?`, which drops the index.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("entry {index}: {cause}")]
-pub struct SetLocalsError {
-    /// The first entry with a stale id, or if there is none the first one at fault.
-    pub index: usize,
-    /// What is wrong with it.
-    pub cause: LocalError,
-}
-
-impl From<SetLocalsError> for LocalError {
-    fn from(error: SetLocalsError) -> Self {
-        error.cause
-    }
-}
-
-impl From<SetLocalsError> for Error {
-    fn from(error: SetLocalsError) -> Self {
-        error.cause.into()
-    }
-}
-
 impl From<StaleNode> for ExtendError {
     fn from(cause: StaleNode) -> Self {
         Self { index: None, cause: cause.into() }
@@ -293,6 +269,30 @@ impl From<ExtendError> for InsertError {
 
 impl From<ExtendError> for Error {
     fn from(error: ExtendError) -> Self {
+        error.cause.into()
+    }
+}
+
+/// Why a list of local values was not [set](crate::HierarchyOf::set_locals), and which entry is at fault.
+///
+/// Turns into [`LocalError`] and [`enum@Error`] by `?`, which drops the index.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("entry {index}: {cause}")]
+pub struct SetLocalsError {
+    /// The first entry with a stale id, or if there is none the first one at fault.
+    pub index: usize,
+    /// What is wrong with it.
+    pub cause: LocalError,
+}
+
+impl From<SetLocalsError> for LocalError {
+    fn from(error: SetLocalsError) -> Self {
+        error.cause
+    }
+}
+
+impl From<SetLocalsError> for Error {
+    fn from(error: SetLocalsError) -> Self {
         error.cause.into()
     }
 }

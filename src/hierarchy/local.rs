@@ -26,7 +26,8 @@ pub(super) struct Locals<A: Accumulate> {
 pub struct LocalValue<A: Accumulate = Matrices>(Own<A>);
 
 impl<A: Accumulate> LocalValue<A> {
-    /// Whether it is a matrix, with or without shear, and not a position, rotation and scale.
+    /// Whether it is a matrix, with or without shear, and not a position, rotation and scale. Example:
+    /// [`local_value`](HierarchyOf::local_value).
     #[must_use]
     pub fn is_matrix(&self) -> bool {
         self.0.matrix.is_some()
@@ -251,6 +252,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     ///     undo.push(h.local_value(id)?);
     ///     h.set_local_matrix(id, matrix)?;
     /// }
+    /// assert!(undo[1].is_matrix() && !undo[0].is_matrix());
     /// h.set_local_value(id, undo.pop().unwrap())?;
     /// assert_eq!(h.local_matrix(id)?, sheared);
     /// h.set_local_value(id, undo.pop().unwrap())?;

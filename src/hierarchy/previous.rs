@@ -173,7 +173,7 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// As [`update`](Self::update), but no step: previous poses stay those they are, of the update before the last step.
     ///
     /// For edits between two steps, such as of a camera that turns in each frame while a simulation stands still; without
-    /// previous poses the same as `update`.
+    /// previous poses the same as `update`. It runs on one thread.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};

@@ -225,6 +225,7 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
     }
 
+    /// New slots in the shape of others.
     fn allocate(&mut self, shape: &Shape) -> Shape {
         Shape { slots: shape.slots.iter().map(|_| self.topology.allocate()).collect(), up: shape.up.clone() }
     }
