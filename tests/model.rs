@@ -157,9 +157,9 @@ fn script<A: Kind>(steps: &[Step]) -> Outcome {
     Ok(())
 }
 
-/// Chains of needles and discs, and poses set and kept below them: where a solution nearly fails, or does.
-fn thin_steps() -> impl Strategy<Value = Vec<Step>> {
-    let grow = (0..2u8, any::<u16>(), any::<u16>(), any::<u32>().prop_map(values::thin));
+/// Chains of some kind of scale, and poses set and kept below them.
+fn chains(scaled: fn(u32) -> u32) -> impl Strategy<Value = Vec<Step>> {
+    let grow = (0..2u8, any::<u16>(), any::<u16>(), any::<u32>().prop_map(scaled));
     let solve = (prop::sample::select(vec![10, 11, 12, 17, 28, 29, 30, 39]), any::<u16>(), any::<u16>(), any::<u32>());
     prop::collection::vec(prop_oneof![grow, solve], 1..40)
 }
@@ -173,12 +173,22 @@ proptest! {
     }
 
     #[test]
-    fn thin_parents_of_matrices(steps in thin_steps()) {
+    fn thin_parents_of_matrices(steps in chains(values::thin)) {
         script::<posetree::Matrices>(&steps)?;
     }
 
     #[test]
-    fn thin_parents_of_components(steps in thin_steps()) {
+    fn tiny_parents_of_matrices(steps in chains(values::tiny)) {
+        script::<posetree::Matrices>(&steps)?;
+    }
+
+    #[test]
+    fn thin_parents_of_components(steps in chains(values::thin)) {
+        script::<posetree::Components>(&steps)?;
+    }
+
+    #[test]
+    fn tiny_parents_of_components(steps in chains(values::tiny)) {
         script::<posetree::Components>(&steps)?;
     }
 

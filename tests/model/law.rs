@@ -135,7 +135,10 @@ impl<A: Kind> Pair<A> {
             (true, _) => times(&(parent.size * columns(&local.size)), 32.0 * EPS),
             (false, _) => times(&columns(&got.size), 4.0 * EPS),
         };
-        let least = parent.size * splat(UNDERFLOW);
+        // Below the normal numbers a matrix is rounded once. A scale is, and its products with a rotation's
+        // elements, none above one, are again.
+        let roundings = if A::reads_shear() && keep == Keep::WorldTrs { 2.0 } else { 1.0 };
+        let least = DAffine3 { translation: DVec3::ZERO, ..parent.size } * splat(roundings * UNDERFLOW);
         let noise = times(&add(&columns(&got.size), &columns(&wanted.size)), WIDE);
         near(&got.matrix, &wanted.matrix, &add(&add(&lawful, &least), &noise))?;
         self.misfit(&parent, &local, wanted).map_or(Ok(()), |misfit| {
