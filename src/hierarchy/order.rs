@@ -1,11 +1,11 @@
 //! In which row each node is stored, and which subtrees are runs. The sole writer of row order.
 //!
 //! A subtree is stored as one contiguous *stretch* of rows, parents first, and is swept linearly. The stretch
-//! may hold *holes*, rows of removed nodes. Edits move no row (but insertions drop holes where those outnumber nodes). **A row is in place where the innermost stretch
-//! around it is its parent's**; one that edits have brought elsewhere is a *stray*, and is listed with its parent.
-//! So what is below a node is its stretch, without the stretches of the strays in it, and whatever strays are
-//! listed for parents in there, each with what is below it. Where there are none of either, the stretch is the
-//! subtree, and is called a *run*.
+//! may hold *holes*, rows of removed nodes. Edits move no row (but insertions drop holes where those outnumber
+//! nodes). **A row is in place where the innermost stretch around it is its parent's**; one that edits have
+//! brought elsewhere is a *stray*, and is listed with its parent. So what is below a node is its stretch, without
+//! the stretches of the strays in it, and whatever strays are listed for parents in there, each with what is below
+//! it. Where there are none of either, the stretch is the subtree, and is called a *run*.
 
 mod layout;
 mod strays;
