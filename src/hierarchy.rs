@@ -258,8 +258,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// Gives unused memory back, after sorting all rows as [`optimize`](Self::optimize) does, which drops those of
-    /// removed nodes: rows get new numbers, of which readers of rows are told. What is kept for the next nodes in the slots of
-    /// removed ones, 77 bytes each, stays. Changes no value and no id. O(nodes).
+    /// removed nodes: rows get new numbers, of which readers of rows are told. What is kept for the next nodes in the
+    /// slots of removed ones, 77 bytes each, stays. Changes no value and no id. O(nodes).
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};

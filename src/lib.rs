@@ -57,9 +57,9 @@
 //!
 //! # Two ways to accumulate
 //!
-//! [`Hierarchy`] multiplies matrices, as most engines and formats do: exact under any parent, and a child under a parent
-//! with rotation and uneven scale may shear. [`ComponentHierarchy`] accumulates position, rotation and scale one by one
-//! ([`Transform::combine`]), as Unreal-style transforms do: nothing ever shears. Under uneven scale they differ.
+//! [`Hierarchy`] multiplies matrices, as most engines and formats do: exact under any parent, and a child under a
+//! parent with rotation and uneven scale may shear. [`ComponentHierarchy`] accumulates position, rotation and scale one
+//! by one ([`Transform::combine`]), as Unreal-style transforms do: nothing ever shears. Under uneven scale they differ.
 //!
 //! ```
 //! use posetree::{ComponentHierarchy, Hierarchy, Transform, glam::{Quat, Vec3}};
@@ -116,8 +116,8 @@
 //! # Changes
 //!
 //! [`Worlds`] also tells what changed since any [`Version`] that a reader has kept: nodes, ranges of rows, and removed
-//! nodes, to as many readers as there are, each at its own pace. Here a renderer copies into its instance buffer what is
-//! new, and not the rest:
+//! nodes, to as many readers as there are, each at its own pace. Here a renderer copies into its instance buffer what
+//! is new, and not the rest:
 //!
 //! ```
 //! use posetree::{Hierarchy, Transform, Version, Worlds, glam::Vec3};
@@ -174,15 +174,15 @@
 //! lie side by side. In between reads are right too, but multiply down from the topmost dirty node above, each time.
 //!
 //! Rows lie depth first, so that a subtree is one stretch of memory, and an update sweeps what is dirty in line: 3 to
-//! 5 ns a node. Edits move no row (but an insertion drops empty rows where more than half are). What they leave elsewhere, a *stray*, costs an update 0.2 to 1 µs each time that
-//! it comes to one, and so now and then an update sorts: when strays have cost as much, or there are so many that
-//! sorting them in would take longer, or half of the rows are empty. That takes as long as five to twelve linear
-//! updates, and up to thirteen right after everything was built children first. `optimize` sorts at a time of your
-//! choice. A sort changes no value and no id; rows get new numbers, which [`Worlds::changed_rows_since`] tells by
-//! giving all of them.
+//! 5 ns a node. Edits move no row (but an insertion drops empty rows where more than half are). What they leave
+//! elsewhere, a *stray*, costs an update 0.2 to 1 µs each time that it comes to one, and so now and then an update
+//! sorts: when strays have cost as much, or there are so many that sorting them in would take longer, or half of the
+//! rows are empty. That takes as long as five to twelve linear updates, and up to thirteen right after everything was
+//! built children first. `optimize` sorts at a time of your choice. A sort changes no value and no id; rows get new
+//! numbers, which [`Worlds::changed_rows_since`] tells by giving all of them.
 //!
-//! A node takes 194 bytes, in vectors that grow by doubling; `reserve` and `shrink_to_fit` see to that. The repository's
-//! README compares with other hierarchies, and says how to run that.
+//! A node takes 194 bytes, in vectors that grow by doubling; `reserve` and `shrink_to_fit` see to that. The
+//! repository's README compares with other hierarchies, and says how to run that.
 //!
 //! What does not scale: reads of deep nodes while something is dirty, one by one (call `update` first); one long
 //! chain, whose products wait for each other; setting everything in another order than that of the tree, a cache miss
@@ -226,10 +226,12 @@
 //!
 //! # Features
 //!
-//! - `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses libm.
+//! - `std` (default): the standard library's mathematics. Without it the crate is `no_std` + `alloc` and glam uses
+//!   libm.
 //! - `rayon`: [`update_parallel`](HierarchyOf#method.update_parallel), one update on all threads of the pool.
 //! - `simd`: sweeps in the vectors of newer x86-64 processors (AVX2), found out at run time, with the same bits.
-//! - `serde`: values and hierarchies in any format, with ids that stay valid; [the format](HierarchyOf#impl-Serialize-for-HierarchyOf<A>).
+//! - `serde`: values and hierarchies in any format, with ids that stay valid; [the
+//!   format](HierarchyOf#impl-Serialize-for-HierarchyOf<A>).
 //! - `approx`: comparison of transforms to within a tolerance; `q` and `-q` are equal.
 //! - `mint`: transforms to and from mint's matrices, and glam's types to and from mint's.
 //! - `proptest`: `strategies`, for property tests: transforms, hierarchies, edits.

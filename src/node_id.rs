@@ -50,9 +50,10 @@ impl NodeId {
         (self.generation.get() as u64) << 32 | self.slot as u64
     }
 
-    /// The id of which [`to_bits`](Self::to_bits) gave a number, or `None` where no id gives that. Any other number is an
-    /// id that names no node, as stale ones are; but a [`NodeMap`](crate::NodeMap) into which it is put makes room for it,
-    /// so that numbers from elsewhere are to be looked up in a hierarchy first. Example: [`to_bits`](Self::to_bits).
+    /// The id of which [`to_bits`](Self::to_bits) gave a number, or `None` where no id gives that. Any other number is
+    /// an id that names no node, as stale ones are; but a [`NodeMap`](crate::NodeMap) into which it is put makes room
+    /// for it, so that numbers from elsewhere are to be looked up in a hierarchy first. Example:
+    /// [`to_bits`](Self::to_bits).
     #[must_use]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         Self::new(bits as u32, (bits >> 32) as u32)

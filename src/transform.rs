@@ -304,8 +304,8 @@ macro_rules! transform3 {
                 self.rotation * (self.scale * vector)
             }
 
-            /// Takes a direction from the local frame to the parent's: rotates, and keeps the length. Scale does not act,
-            /// nor does mirroring by it, as it does in
+            /// Takes a direction from the local frame to the parent's: rotates, and keeps the length. Scale does not
+            /// act, nor does mirroring by it, as it does in
             /// [`local_to_world_direction`](crate::HierarchyOf::local_to_world_direction).
             #[must_use]
             #[doc(alias = "TransformDirection")]
@@ -390,8 +390,8 @@ macro_rules! transform3 {
 
         /// # Directions of the axes
         ///
-        /// In the parent's frame, of length one: of the rotation alone, whatever the scale. A negative scale turns an axis
-        /// round; where a node's axes really point is told by
+        /// In the parent's frame, of length one: of the rotation alone, whatever the scale. A negative scale turns an
+        /// axis round; where a node's axes really point is told by
         /// [`world_forward`](crate::HierarchyOf::world_forward) and the like.
         ///
         /// ```
@@ -477,8 +477,8 @@ macro_rules! transform3 {
             /// The same transform turned so that [`forward`](Self::forward) points at `target`, and `up` is as nearly
             /// up as can be.
             ///
-            /// Target and up are in the parent's frame; `up` may have any length. Position and scale stay. Of a mirrored
-            /// node [`look_at`](crate::HierarchyOf::look_at) turns the axis that is seen instead.
+            /// Target and up are in the parent's frame; `up` may have any length. Position and scale stay. Of a
+            /// mirrored node [`look_at`](crate::HierarchyOf::look_at) turns the axis that is seen instead.
             ///
             /// # Errors
             ///
@@ -487,7 +487,8 @@ macro_rules! transform3 {
             #[doc(alias = "lookAt")]
             #[doc(alias = "look_at")]
             pub fn looking_at(self, target: $Vec3, up: $Vec3) -> Result<Self, TransformError> {
-                // In f64 the difference of far apart f32 points does not round noticeably, and half of it never overflows.
+                // In f64 the difference of far apart f32 points does not round noticeably, and half of it never
+                // overflows.
                 self.facing(0.5 * target.widen() - 0.5 * self.position.widen(), up)
             }
 

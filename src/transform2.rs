@@ -18,9 +18,10 @@ macro_rules! transform2 {
     ) => {
         #[doc = concat!("Position, rotation and scale in two dimensions, in ", stringify!($f), ": where a thing is, in the frame of its parent.")]
         ///
-        /// As a matrix it is `T * R * S` on column vectors: a local point is first scaled, then rotated, then moved, and
-        /// the result is in the parent's frame, `p_parent = position + rotation * (scale * p_local)`. +X is right and
-        /// forward, +Y is up, and a positive angle turns X towards Y: counterclockwise, on a screen whose Y axis points up.
+        /// As a matrix it is `T * R * S` on column vectors: a local point is first scaled, then rotated, then moved,
+        /// and the result is in the parent's frame, `p_parent = position + rotation * (scale * p_local)`. +X is right
+        /// and forward, +Y is up, and a positive angle turns X towards Y: counterclockwise, on a screen whose Y axis
+        /// points up.
         ///
         /// The rotation is an angle in radians. Any finite one is legal and kept as it is set; its sine and cosine are
         /// those of the number that is stored, however large. What turns a transform, such as [`rotate`](Self::rotate),
@@ -40,9 +41,9 @@ macro_rules! transform2 {
         /// # Ok::<(), posetree::TransformError>(())
         /// ```
         ///
-        /// There is no `*` between transforms. Two of them [`combine`](Self::combine) component by component, which is not
-        /// the product of their matrices if a scale is not uniform; the product is `a.to_affine() * b.to_affine()`, and may
-        /// shear.
+        /// There is no `*` between transforms. Two of them [`combine`](Self::combine) component by component, which is
+        /// not the product of their matrices if a scale is not uniform; the product is `a.to_affine() * b.to_affine()`,
+        /// and may shear.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[doc(alias = "trs")]
         #[doc(alias = "pose")]
@@ -221,10 +222,10 @@ macro_rules! transform2 {
 
             /// The left inverse under [`combine`](Self::combine): `combine(local_inverse(t), t) = IDENTITY`.
             ///
-            /// `local_inverse(t) = (r⁻¹(s⁻¹ * -p), -r, 1 / s)`. **It is not a right inverse**, unless `diag(s)` commutes
-            /// with `r`, as a uniform scale does, and `combine(local_inverse(parent), world)` is not the pose of
-            /// `world` under `parent`: that is [`relative_to`](Self::relative_to). Nor is it the inverse of the matrix,
-            /// which may shear.
+            /// `local_inverse(t) = (r⁻¹(s⁻¹ * -p), -r, 1 / s)`. **It is not a right inverse**, unless `diag(s)`
+            /// commutes with `r`, as a uniform scale does, and `combine(local_inverse(parent), world)` is not the pose
+            /// of `world` under `parent`: that is [`relative_to`](Self::relative_to). Nor is it the inverse of the
+            /// matrix, which may shear.
             ///
             /// # Errors
             ///
@@ -407,9 +408,9 @@ macro_rules! transform2 {
 
         /// # Directions of the axes
         ///
-        /// In the parent's frame, of length one: of the rotation alone, whatever the scale. Forward is right: a thing that
-        /// looks along an angle of zero looks along +X. A negative scale turns an axis round; where a node's axes really
-        /// point is told by [`world_forward`](crate::HierarchyOf::world_forward) and the like.
+        /// In the parent's frame, of length one: of the rotation alone, whatever the scale. Forward is right: a thing
+        /// that looks along an angle of zero looks along +X. A negative scale turns an axis round; where a node's axes
+        /// really point is told by [`world_forward`](crate::HierarchyOf::world_forward) and the like.
         ///
         /// ```
         #[doc = concat!("use posetree::{", stringify!($Transform), ", glam::", stringify!($Vec), "};")]
@@ -465,8 +466,8 @@ macro_rules! transform2 {
 
         /// # Turning and moving
         ///
-        /// All of these leave the angle in (-π, π]. Rotations of the plane commute, so that there is one `rotate` and no
-        /// frame to choose.
+        /// All of these leave the angle in (-π, π]. Rotations of the plane commute, so that there is one `rotate` and
+        /// no frame to choose.
         ///
         /// ```
         #[doc = concat!("use core::", stringify!($f), "::consts::FRAC_PI_2;")]
@@ -545,7 +546,8 @@ macro_rules! transform2 {
                 self.position += offset;
             }
 
-            /// Moves by `offset` along the own axes, in parent units: the own rotation is applied, the own scale is not.
+            /// Moves by `offset` along the own axes, in parent units: the own rotation is applied, the own scale is
+            /// not.
             #[doc(alias = "translateOnAxis")]
             pub fn translate_local(&mut self, offset: $Vec) {
                 self.position += self.turned(offset);

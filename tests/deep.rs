@@ -1,8 +1,8 @@
 //! No depth and no order of insertion is too much: nothing recurses, which a stack shows that is far too small for it,
 //! and all worlds are right.
 //!
-//! Locals are whole numbers and mirrors, so that worlds are exact: see [`expected`]. Nothing about time is asserted, only
-//! printed (`cargo test --release --test deep -- --nocapture`): what takes quadratic time takes minutes here. That
+//! Locals are whole numbers and mirrors, so that worlds are exact: see [`expected`]. Nothing about time is asserted,
+//! only printed (`cargo test --release --test deep -- --nocapture`): what takes quadratic time takes minutes here. That
 //! updates compute each row a bounded number of times is counted inside the crate, in all its tests of structure.
 
 use posetree::glam::Vec3;

@@ -1,5 +1,5 @@
-//! What an error says and is, and the traits that callers count on. That each has advice is seen inside the crate, where
-//! a list of causes can be seen to be whole.
+//! What an error says and is, and the traits that callers count on. That each has advice is seen inside the crate,
+//! where a list of causes can be seen to be whole.
 
 use core::error::Error as StdError;
 use core::fmt::{Debug, Display};

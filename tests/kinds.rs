@@ -258,8 +258,8 @@ fn squares_that_leave_the_range_do_no_harm<A: Kind>() {
 
 /// A child that is mirrored on any of its axes, below a turned node.
 ///
-/// With u = ε/2: of a turn about Z two numbers are rounded, which turns a column by 2 u and stretches it by as much, and
-/// elements of its matrix round by 4 u more: 8 u a level. The product adds 5 u, of quaternions 6 u, and the wanted
+/// With u = ε/2: of a turn about Z two numbers are rounded, which turns a column by 2 u and stretches it by as much,
+/// and elements of its matrix round by 4 u more: 8 u a level. The product adds 5 u, of quaternions 6 u, and the wanted
 /// direction, in double precision, is rounded as a level is: less than 32 u.
 fn directions_are_the_images_of_the_axes<A: Kind>() {
     let is_plane = A::wide(A::vector(DVec3::Z)) == DVec3::ZERO;

@@ -208,7 +208,8 @@ fn bits_are_those_of_one_thread_with_strays() {
     }
 }
 
-/// A large subtree hangs under a node that lies behind it, or before it with others between, and is shared all the same.
+/// A large subtree hangs under a node that lies behind it, or before it with others between, and is shared all the
+/// same.
 #[test]
 fn parents_are_found_behind_what_is_swept_and_before_it() {
     let pool = pool(2);

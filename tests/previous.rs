@@ -151,7 +151,8 @@ fn nothing_jumps_where_a_line_begins_to_grow() {
             for (from, to, t) in [(line, body, 1e-7), (body, line, 1.0 - f32::EPSILON / 2.0)] {
                 let (h, [root, _]) = moved([from, Transform::IDENTITY], [to, Transform::IDENTITY]);
                 let got = h.world_interpolated(root, t).unwrap();
-                // A turn of at most π over a ten millionth of the way, and the roundings of a quaternion and its matrix.
+                // A turn of at most π over a ten millionth of the way, and the roundings of a quaternion and its
+                // matrix.
                 assert!((Vec3::from(got.matrix3.x_axis) - Vec3::X).length() < 1e-6, "{angle} at {t}: {got}");
             }
         }

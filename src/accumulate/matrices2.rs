@@ -30,9 +30,9 @@ macro_rules! matrices2 {
         /// Exact under any parent; a child below a parent with rotation and non-uniform scale may shear.
         ///
         #[doc = concat!("A row of [`Worlds::rows`](crate::Worlds::rows) is `[[", stringify!($f), "; 4]; 2]`: the first two rows of a 3x4 matrix as instance")]
-        /// buffers take it, row-major, `[x_axis.x, y_axis.x, 0.0, translation.x]` and the same with `y`. The third would
-        /// be `[0.0, 0.0, 1.0, 0.0]`. Skinning matrices
-        /// ([`write_joint_matrices`](crate::HierarchyOf::write_joint_matrices)) are 4x4 and leave Z as it is.
+        /// buffers take it, row-major, `[x_axis.x, y_axis.x, 0.0, translation.x]` and the same with `y`. The third
+        /// would be `[0.0, 0.0, 1.0, 0.0]`. Skinning matrices, from
+        /// [`write_joint_matrices`](crate::HierarchyOf::write_joint_matrices), are 4x4 and leave Z as it is.
         ///
         /// ```
         #[doc = concat!("use posetree::{HierarchyOf, ", stringify!($Matrices), ", ", stringify!($Transform), ", glam::", stringify!($Vector), "};")]

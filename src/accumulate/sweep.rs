@@ -27,7 +27,8 @@ pub(crate) const LAST_LANE: BVec4A = BVec4A::new(false, false, false, true);
 pub(crate) struct Plain(BVec4A);
 
 impl Default for Plain {
-    /// Where the compiler knows the mask, SSE2 takes two shuffles and a zero for what one `and` does; so it is not told.
+    /// Where the compiler knows the mask, SSE2 takes two shuffles and a zero for what one `and` does; so it is not
+    /// told.
     #[inline(always)]
     fn default() -> Self {
         Self(if cfg!(target_feature = "sse2") { black_box(LAST_LANE) } else { LAST_LANE })

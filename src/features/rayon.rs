@@ -22,9 +22,9 @@ const SPINS: usize = 1024;
 impl<A: Accumulate> HierarchyOf<A> {
     /// As [`update`](Self::update), on all threads of the current rayon pool, with the same bits.
     ///
-    /// Decides by itself whether that pays: less than 64 000 rows to be computed, chains, and what edits have scattered,
-    /// until an update sorts, are done on this thread. It pays most while the pool is awake, as right after something
-    /// else was done on it.
+    /// Decides by itself whether that pays: less than 64 000 rows to be computed, chains, and what edits have
+    /// scattered, until an update sorts, are done on this thread. It pays most while the pool is awake, as right after
+    /// something else was done on it.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::Vec3};
@@ -304,8 +304,8 @@ mod tests {
         shared(&mut h, 2);
     }
 
-    /// Groups below a root, of which one hangs under another root and rests, while what is in all of them moves: what is
-    /// above a part is not above it in memory.
+    /// Groups below a root, of which one hangs under another root and rests, while what is in all of them moves: what
+    /// is above a part is not above it in memory.
     #[test]
     fn what_moves_below_a_stray_that_rests_is_below_it() {
         let group = |node: usize| node - (node - 1) % 101;

@@ -278,8 +278,8 @@ const VERSION: u32 = 1;
 /// - `kind`: how poses accumulate. A file of one kind is not read as another.
 /// - `nodes`: written depth first, read in any order. Siblings, and roots, are in the order in which they
 ///   are listed. A node that holds a matrix has it in `matrix`, column by column, and in `local` how it was
-///   taken apart. Parts of `local` that are missing are those of the identity. Of a node that does not inherit everything
-///   from its parent `inherit` says what it does: `{ "position": true, "rotation": true, "scale": false }`.
+///   taken apart. Parts of `local` that are missing are those of the identity. Of a node that does not inherit
+///   everything from its parent `inherit` says what it does: `{ "position": true, "rotation": true, "scale": false }`.
 /// - `removed`: the last id of every slot that has no node, in the order in which slots are used again; so
 ///   an id that was ever valid never comes back, and new ones are the same before and after. A subtree that
 ///   was [taken out](HierarchyOf::take_subtree) counts as removed.

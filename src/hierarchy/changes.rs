@@ -331,8 +331,9 @@ impl<'a, A: Accumulate> Worlds<'a, A> {
     ///
     /// Exactly those: a node counts if its own local pose was set or if that of a node above it was, even
     /// to the same value, or if one of them was added or got another parent. Another place among its siblings
-    /// changes no node, nor does a re-sort, and a removed node is not listed but in [`removed_since`](Self::removed_since). Costs what changed,
-    /// to within 64 rows around each row, and a look at one in 4 096 of the others.
+    /// changes no node, nor does a re-sort, and a removed node is not listed but in
+    /// [`removed_since`](Self::removed_since). Costs what changed, to within 64 rows around each row, and a look at one
+    /// in 4 096 of the others.
     #[doc(alias = "transform.hasChanged")]
     #[doc(alias = "Changed")]
     #[must_use]

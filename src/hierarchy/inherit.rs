@@ -322,12 +322,12 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// root has nothing to inherit: what is set takes effect when it gets a parent, which `reparent` with
     /// `Keep::World` takes into account.
     ///
-    /// Marks the node dirty, unless nothing becomes another. O(1), to keep the world O(depth); where every node inherited all before,
-    /// O(rows / 64) once. A lazy read of a node that does not inherit everything costs O(depth), and so does an
-    /// [`update`](Self::update) of it, where nodes above that it shares with others count once; others cost what
-    /// they did. For these updates the nodes above such nodes are kept a second time, in about 120 bytes each, or
-    /// 180 in float64. To reparent, promote or remove one of them, or to call this, makes updates do without for a
-    /// while, at about twice the price.
+    /// Marks the node dirty, unless nothing becomes another. O(1), to keep the world O(depth); where every node
+    /// inherited all before, O(rows / 64) once. A lazy read of a node that does not inherit everything costs O(depth),
+    /// and so does an [`update`](Self::update) of it, where nodes above that it shares with others count once; others
+    /// cost what they did. For these updates the nodes above such nodes are kept a second time, in about 120 bytes
+    /// each, or 180 in float64. To reparent, promote or remove one of them, or to call this, makes updates do without
+    /// for a while, at about twice the price.
     ///
     /// # Errors
     /// [`StaleNode`]; with `World` and `WorldTrs` [`SingularParent`](crate::SingularParent) if what is

@@ -309,7 +309,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     }
 
     /// Removes every node. All ids become stale; memory is kept. Subtrees that were
-    /// [taken out](Self::take_subtree) before can still be restored. O(slots): as many as there ever were nodes at once.
+    /// [taken out](Self::take_subtree) before can still be restored. O(slots): as many as there ever were nodes at
+    /// once.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform};

@@ -20,8 +20,8 @@ pub(super) struct Locals<A: Accumulate> {
 
 /// All that a node owns: its local value as it is stored, a transform or a matrix. For undo, clipboards and the like.
 ///
-/// Made by [`local_value`](HierarchyOf::local_value). Put back by [`set_local_value`](HierarchyOf::set_local_value) it is
-/// the same to the bit, of a node that holds a matrix too, with the signs of scale that were typed.
+/// Made by [`local_value`](HierarchyOf::local_value). Put back by [`set_local_value`](HierarchyOf::set_local_value) it
+/// is the same to the bit, of a node that holds a matrix too, with the signs of scale that were typed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalValue<A: Accumulate = Matrices>(Own<A>);
 
@@ -147,8 +147,8 @@ impl<A: Geometry> Locals<A> {
 
 impl<A: Accumulate> HierarchyOf<A> {
     /// Replaces the whole local value: position, rotation and scale in the parent's space. A node that
-    /// held a matrix does not any more. A quaternion that is off unit length by less than 1 % is normalised, as in every
-    /// door that takes one.
+    /// held a matrix does not any more. A quaternion that is off unit length by less than 1 % is normalised, as in
+    /// every door that takes one.
     ///
     /// Marks the node dirty. O(1).
     ///

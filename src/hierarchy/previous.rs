@@ -124,8 +124,8 @@ impl<A: Accumulate> Previous<A> {
 /// is a step: what is the world pose after one is the previous world pose after the next, of nodes that
 /// rest as of those that move. So where steps are fixed and frames are not, update once a step; what is edited in
 /// between, such as a camera in each frame, can be read lazily, or made cheap to read by
-/// [`update_within_step`](Self::update_within_step). Costs another row for each node, and a copy for each row that an update
-/// computes; nothing while it is off.
+/// [`update_within_step`](Self::update_within_step). Costs another row for each node, and a copy for each row that an
+/// update computes; nothing while it is off.
 ///
 /// ```
 /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
@@ -170,10 +170,11 @@ impl<A: Accumulate> HierarchyOf<A> {
         }
     }
 
-    /// As [`update`](Self::update), but no step: previous poses stay those they are, of the update before the last step.
+    /// As [`update`](Self::update), but no step: previous poses stay those they are, of the update before the last
+    /// step.
     ///
-    /// For edits between two steps, such as of a camera that turns in each frame while a simulation stands still; without
-    /// previous poses the same as `update`. It runs on one thread.
+    /// For edits between two steps, such as of a camera that turns in each frame while a simulation stands still;
+    /// without previous poses the same as `update`. It runs on one thread.
     ///
     /// ```
     /// use posetree::{Hierarchy, Transform, glam::{Affine3A, Vec3}};
@@ -209,8 +210,8 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// before: where the node comes from.
     ///
     /// Of a node that was added or restored since, or whose past was forgotten while it was dirty, the current
-    /// [`world`](Self::world). Edits and re-sorts do not change it, updates do. O(1), but for nodes without a past O(depth) while
-    /// anything is dirty. Writes nothing.
+    /// [`world`](Self::world). Edits and re-sorts do not change it, updates do. O(1), but for nodes without a past
+    /// O(depth) while anything is dirty. Writes nothing.
     ///
     /// # Errors
     /// [`StaleNode`], [`NotTracked`].

@@ -30,11 +30,11 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// float64, from the local values; for [`Components`](crate::Components) it is
     /// [`relative_to`](crate::Transform::relative_to) the new parent, both taken from the root down,
     /// because `combine` does not associate. With `P` and `W` the chain of the new parent and the
-    /// wanted pose, what is stored obeys (with `Components` part by part, each to within its own rounding) `|P local - W| ≤ 2 ε |P||local|`, element by element (8 ε in
-    /// double precision, where float64 has no digits to spare, and both chains round by `2 ε` a level of
-    /// the product of their sizes besides); and if it still misses the wanted pose, by more than 2⁻¹⁰ of
-    /// a column's largest element, the parent counts as singular. (A position counts by its distance from
-    /// the parent's or the world's origin, whichever is larger.)
+    /// wanted pose, what is stored obeys, element by element, `|P local - W| ≤ 2 ε |P||local|` (with `Components` part
+    /// by part, each to within its own rounding; 8 ε in double precision, where float64 has no digits to spare, and
+    /// both chains round by `2 ε` a level of the product of their sizes besides); and if it still misses the wanted
+    /// pose, by more than 2⁻¹⁰ of a column's largest element, the parent counts as singular. (A position counts by its
+    /// distance from the parent's or the world's origin, whichever is larger.)
     ///
     /// [`Keep::WorldTrs`] also takes a value whose matrix is off the exact one by what rounding a rotation
     /// explains, 16 ε of a column's largest element (32 ε in double precision in space).
@@ -116,8 +116,8 @@ impl<A: Accumulate> HierarchyOf<A> {
 
     /// Makes a node the last root, with everything below it. Returns the parent it had.
     ///
-    /// Marks dirty as [`reparent`](Self::reparent) does. O(depth). Needs no inverse: a node leaves a flat parent as any other. A root
-    /// has nothing to inherit, and what is set for it is there for when it gets a parent again.
+    /// Marks dirty as [`reparent`](Self::reparent) does. O(depth). Needs no inverse: a node leaves a flat parent as any
+    /// other. A root has nothing to inherit, and what is set for it is there for when it gets a parent again.
     ///
     /// # Errors
     /// [`StaleNode`](crate::StaleNode); with `WorldTrs` [`NotTrs`]; [`NonFinite`] if the world pose

@@ -240,9 +240,9 @@ impl<A: Accumulate> HierarchyOf<A> {
     /// those from below the node down. With [`Matrices`] that needs no inverse;
     /// [`Components`](crate::Components) do not associate, and take each world back into the node's. With
     /// [`Keep::Local`] local values stay. Nodes that were children before keep their local values in any
-    /// case, and are not marked (but with [`Keep::WorldTrs`] their matrices become transforms, where they hold any); all
-    /// others are marked dirty. O(subtree); with `Components`, plus O(depth);
-    /// times the depth if a node in it does not [inherit](Inherit) everything.
+    /// case, and are not marked (but with [`Keep::WorldTrs`] their matrices become transforms, where they hold any);
+    /// all others are marked dirty. O(subtree); with `Components`, plus O(depth); times the
+    /// depth if a node in it does not [inherit](Inherit) everything.
     ///
     /// # Errors
     /// [`StaleNode`]; with [`Keep::WorldTrs`] [`NotTrs`](crate::NotTrs) naming the first node that shears,

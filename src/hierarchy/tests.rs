@@ -252,11 +252,11 @@ impl Pair {
     }
 }
 
-/// Each row below what is dirty is taken once. What is swept besides lies between such rows, where to sweep on is quicker
-/// than to begin anew: a handful in these tests, and never once more all there is.
+/// Each row below what is dirty is taken once. What is swept besides lies between such rows, where to sweep on is
+/// quicker than to begin anew: a handful in these tests, and never once more all there is.
 ///
-/// Of component poses, as many as there are rows may be taken one by one before that makes a trunk pay, those of one more
-/// way down, and then all again with the trunk.
+/// Of component poses, as many as there are rows may be taken one by one before that makes a trunk pay, those of one
+/// more way down, and then all again with the trunk.
 fn update(h: &mut HierarchyOf<Hash>) -> usize {
     let rows = h.order.len();
     let before = (hash::swept(), hash::posed());

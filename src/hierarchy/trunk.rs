@@ -259,8 +259,8 @@ impl<A: Accumulate> Trunk<A> {
         self.due_hung.clear();
     }
 
-    /// Asserts that nothing is listed, as between updates, and that, if it is taken for right, it holds what there is above
-    /// all that do not inherit everything.
+    /// Asserts that nothing is listed, as between updates, and that, if it is taken for right, it holds what there is
+    /// above all that do not inherit everything.
     pub(super) fn assert_well_formed(&self, order: &Order, locals: &Locals<A>, inherits: &Inherits) {
         assert!(self.due.is_empty() && self.due_hung.rows.is_empty(), "listed and not computed");
         if !self.is_right(order, inherits) {

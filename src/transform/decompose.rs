@@ -423,8 +423,8 @@ macro_rules! decomposed3 {
             #[doc = concat!("Reads position, rotation and scale from a matrix, as [`", stringify!($decompose), "()`] does, and refuses shear.")]
             ///
             #[doc = concat!("The matrix of every transform is accepted whose rotation is unit (squared length within `4 ", stringify!($Float), "::EPSILON` of")]
-            /// one) and whose scales are not so large that their elements overflow, nor, but for zero, so small that they are
-            /// subnormal and tilt their axis by rounding. What is accepted is equal to the
+            /// one) and whose scales are not so large that their elements overflow, nor, but for zero, so small that
+            /// they are subnormal and tilt their axis by rounding. What is accepted is equal to the
             #[doc = concat!("result's own matrix, but for rounding: `", $accepted, "` of the largest element of each column.")]
             ///
             /// # Errors

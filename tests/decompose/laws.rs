@@ -96,8 +96,8 @@ fn typed_signs_come_back_with_every_pattern_of_signs_and_zeros() {
             let scale = Vec3::new(pick(0, 2.0), pick(1, 3.0), pick(2, 0.25));
             let typed = Transform::new(Vec3::ONE, rotation, scale);
             let d = check(&typed.to_affine(), scale);
-            // A column's length: 4 EPS for the quaternion's, 3 for evaluating its elements, 1 for the result, and as much
-            // again where taking apart is no more exact than that.
+            // A column's length: 4 EPS for the quaternion's, 3 for evaluating its elements, 1 for the result, and as
+            // much again where taking apart is no more exact than that.
             assert!((d.transform.scale - scale).abs().cmple(8.0 * WORK * EPS * scale.abs()).all());
             // With one axis missing the other two still fix the rotation: an element of it is off by as much again,
             // and by its own rounding.

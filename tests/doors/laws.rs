@@ -306,8 +306,8 @@ proptest! {
     }
 }
 
-/// A small thing a long way off: what float64 knows of its place is coarser than its own steps. Of the rotation this says
-/// nothing: in the world even no turn is solved for.
+/// A small thing a long way off: what float64 knows of its place is coarser than its own steps. Of the rotation this
+/// says nothing: in the world even no turn is solved for.
 #[test]
 fn no_offset_and_no_turn_change_no_bit_of_position_and_scale() {
     let mut h = posetree::Hierarchy::new();

@@ -66,10 +66,10 @@ proptest! {
 
     /// `combine(combine(a, b), c) - combine(a, combine(b, c)) = r_a (r_b s_a - s_a r_b) (s_b * p_c)`, of positions.
     ///
-    /// In units of `STEP` times the size of what is added up. On the left: one for each of two combinations, and two for
-    /// the product of quaternions, which turns by 8 EPS and, being of two that are long, stretches by 3 more than `STEP`
-    /// counts. On the right one for each. The formula is evaluated in float64 with its own `STEP`: one for each of its
-    /// two times two rotations, and one for the differences.
+    /// In units of `STEP` times the size of what is added up. On the left: one for each of two combinations, and two
+    /// for the product of quaternions, which turns by 8 EPS and, being of two that are long, stretches by 3 more than
+    /// `STEP` counts. On the right one for each. The formula is evaluated in float64 with its own `STEP`: one for each
+    /// of its two times two rotations, and one for the differences.
     #[test]
     fn associative_but_for_a_difference(a in transforms(), b in transforms(), c in transforms()) {
         let [left, right] = [a.combine(b).combine(c), a.combine(b.combine(c))].map(wide);

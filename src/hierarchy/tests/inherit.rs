@@ -168,8 +168,8 @@ fn runs_only(count: usize, parent_of: impl Fn(usize) -> Option<usize>, random: &
     pair
 }
 
-/// Where rows are far from pre-order, ways up share nothing: nodes of a deep chain, which are stored the other way round,
-/// and leaves that were added one by one, here and there.
+/// Where rows are far from pre-order, ways up share nothing: nodes of a deep chain, which are stored the other way
+/// round, and leaves that were added one by one, here and there.
 #[test]
 fn component_poses_of_an_update_are_bounded() {
     let mut random = Random(13);

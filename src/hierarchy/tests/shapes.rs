@@ -281,8 +281,8 @@ fn dense_marks_in_a_large_forest() {
     }
 }
 
-/// A sort computes all worlds anew, or, where they are to become the previous ones, brings all of them along: however few
-/// of them are clean.
+/// A sort computes all worlds anew, or, where they are to become the previous ones, brings all of them along: however
+/// few of them are clean.
 #[test]
 fn sorting_leaves_no_world_behind() {
     let mut random = Random(41);
