@@ -2,6 +2,7 @@
 
 use super::model::{Tree, columns, condition, forests, hung, inherits, near};
 use super::*;
+use posetree::glam::DAffine3;
 use posetree::{NodeId, ReparentError};
 use stage::Pose;
 
@@ -37,28 +38,26 @@ impl<A: Kind> Tree<A> {
         Due { id, parent, inherit, wanted: self.world(id) }
     }
 
-    /// The law: `|P L - W| ≤ 2 ε |P||L|` element by element; held as position, rotation and scale, or in
-    /// components, a rounded quaternion is in it, and it is right by the column.
+    /// The law: `|P L - W| ≤ 2 ε |P||L|` element by element. Held as position, rotation and scale a local matrix is
+    /// a rounded quaternion's, and as far off as that turns its column; in components the world's column is.
     fn kept(&self, due: &Due, frame: &Pose, keep: Keep) -> Outcome {
         let inherit = if due.parent.is_some() { due.inherit } else { Inherit::ALL };
-        let got = hung::<A>(frame, inherit, &self.local(due.id));
+        let local = self.local(due.id);
+        let got = hung::<A>(frame, inherit, &local);
         if keep == Keep::WorldTrs {
             prop_assert!(self.h.is_trs(due.id).unwrap());
         }
         // What the model's float64 is off by, of all that was added up on both sides.
         let noise = columns(&due.wanted.size);
-        let noise = posetree::glam::DAffine3 { translation: noise.translation + got.size.translation, ..noise };
-        let law = if A::reads_shear() && keep == Keep::World {
-            got.size
-        } else {
-            let mut size = columns(&got.size);
-            size.matrix3 *= 16.0;
-            size.translation *= 16.0;
-            size
+        let noise = DAffine3 { translation: noise.translation + got.size.translation, ..noise };
+        let (law, times) = match (A::reads_shear(), keep) {
+            (true, Keep::World) => (got.size, 2.0),
+            (true, _) => (hung::<A>(frame, inherit, &Pose { size: columns(&local.size), ..local }).size, 32.0),
+            (false, _) => (columns(&got.size), 32.0),
         };
         let mut allowed = law;
-        allowed.matrix3 = law.matrix3 * (2.0 * EPS) + noise.matrix3 * 1e-12;
-        allowed.translation = law.translation * (2.0 * EPS) + noise.translation * 1e-12;
+        allowed.matrix3 = law.matrix3 * (times * EPS) + noise.matrix3 * 1e-12;
+        allowed.translation = law.translation * (times * EPS) + noise.translation * 1e-12;
         near("kept", &got.matrix, &due.wanted.matrix, &allowed, 1.0)
     }
 
