@@ -9,6 +9,12 @@ use proptest::prelude::*;
 
 const SPACES: [Space; 3] = [Space::Local, Space::Parent, Space::World];
 
+/// What a vector that a quaternion turns is off by, in ε of its length. With `c` and `s` of the half angle the formula
+/// is `(c² - s²) v + 2 (b · v) b + 2 c (b × v)`, `|b| = s`. In u: `3 s² + c² + 2 |c² - s²|` of the first term, `8 s²`
+/// of the second, `6 c s` of the third, `|c² - s²| + 2 s²` and 1 of two sums: 18 at the most. A quaternion that three
+/// turns make is off unit length by 4 u, which counts twice.
+const TURN: f64 = 13.0;
+
 fn largest(v: DVec3) -> f64 {
     v.abs().max_element()
 }
@@ -26,11 +32,11 @@ fn translates<A: Kind>(before: Stage<A>, by: Vec3) -> Result<(), TestCaseError> 
         let now = after.local(id).matrix.translation;
         let (linear, kept) = (after.h.local_matrix(id).unwrap().matrix3, before.h.local_matrix(id).unwrap().matrix3);
         prop_assert_eq!(linear, kept);
-        // One turn (8 u of the offset) and one sum.
-        let size = largest(was) + largest(by.as_dvec3());
+        // One turn and one sum.
+        let (turned, sum) = (TURN * EPS * by.as_dvec3().length(), EPS * (largest(was) + by.as_dvec3().length()));
         match space {
-            Space::Local => near_vector("local", now, was + turn * by.as_dvec3(), 6.0 * EPS * size)?,
-            Space::Parent => near_vector("parent", now, was + by.as_dvec3(), EPS * size)?,
+            Space::Local => near_vector("local", now, was + turn * by.as_dvec3(), turned + sum)?,
+            Space::Parent => near_vector("parent", now, was + by.as_dvec3(), sum)?,
             _ => {
                 let want = before.world().matrix.translation + by.as_dvec3();
                 let world = after.world();
@@ -59,14 +65,15 @@ fn places<A: Kind>(before: Stage<A>, at: Vec3) -> Result<(), TestCaseError> {
         let (local, world) = (after.local(id).matrix, after.world());
         match space {
             Space::Local => {
-                let was = before.local(id);
-                let size = was.size.transform_point3(at.as_dvec3().abs());
-                near_vector(
-                    "local",
-                    local.translation,
-                    was.matrix.transform_point3(at.as_dvec3()),
-                    4.0 * EPS * largest(size),
-                )?;
+                let (was, at) = (before.local(id), at.as_dvec3());
+                // A row of a matrix by a point; or a product by the scale, a turn and a sum.
+                let bound = if A::reads_shear() {
+                    4.0 * EPS * largest(was.size.transform_point3(at.abs()))
+                } else {
+                    let offset = (was.scale * at).length();
+                    EPS * ((TURN + 1.0) * offset + largest(was.matrix.translation) + offset)
+                };
+                near_vector("local", local.translation, was.matrix.transform_point3(at), bound)?;
             }
             Space::Parent => prop_assert_eq!(after.h.position(id), Ok(at)),
             _ => {
