@@ -129,10 +129,14 @@ impl Marks {
             // All of them, as after building node by node.
             self.set_range(0..count as u32);
         } else if count != 0 {
-            for (new, old_row) in order.iter().enumerate() {
-                if bits::contains(&old, old_row) {
-                    self.set(new as u32);
+            let mut new = 0;
+            for range in order.ranges() {
+                let mut rest = range.start as usize..range.end as usize;
+                while let Some(row) = bits::next_within(&old, rest.clone()) {
+                    self.set(new + row as u32 - range.start);
+                    rest.start = row + 1;
                 }
+                new += range.len() as u32;
             }
         }
     }

@@ -26,17 +26,29 @@ struct Place {
     parent: u32,
 }
 
-/// The rows in a new order.
-pub(crate) struct Permutation(Vec<Place>);
+/// The rows in a new order: each by itself, or in ranges that stay together and are copied as such.
+#[derive(Debug, Default)]
+pub(crate) struct Permutation {
+    /// First those of these.
+    places: Vec<Place>,
+    /// Where they were; none is empty.
+    ranges: Vec<Range<u32>>,
+    len: usize,
+}
 
 impl Permutation {
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.len
     }
 
     /// For each new row, the row it was before.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().map(|place| place.old)
+        self.ranges().flatten()
+    }
+
+    /// The rows that they were before, in ranges of some.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        self.places.iter().map(|place| place.old..place.old + 1).chain(self.ranges.iter().cloned())
     }
 
     /// Brings the elements of a column in their new order, with as much room for more as there was.
@@ -49,7 +61,11 @@ impl Permutation {
     /// The elements of a column in their new order, in place of what a buffer held.
     pub(crate) fn apply_into<T: Copy>(&self, column: &[T], sorted: &mut Vec<T>) {
         sorted.clear();
-        sorted.extend(self.iter().map(|old| column[old as usize]));
+        sorted.reserve(self.len);
+        sorted.extend(self.places.iter().map(|place| column[place.old as usize]));
+        for range in &self.ranges {
+            sorted.extend_from_slice(&column[range.start as usize..range.end as usize]);
+        }
     }
 }
 
@@ -427,13 +443,14 @@ impl Order {
     /// Lays the whole forest out in pre-order, without holes, and says what moved where.
     pub(crate) fn sort(&mut self) -> Permutation {
         self.strays.settle(&self.parents);
-        let order = Permutation(layout::pre_order(self));
-        order.apply(&mut self.slots);
+        let (order, parents) = layout::pre_order(self);
+        // What the parents lay in takes the slots.
+        let mut slots = core::mem::replace(&mut self.parents, parents);
+        order.apply_into(&self.slots, &mut slots);
+        self.slots = slots;
         for (new, &slot) in self.slots.iter().enumerate() {
             self.rows[slot as usize] = new as u32;
         }
-        self.parents.clear();
-        self.parents.extend(order.0.iter().map(|place| place.parent));
         self.stretches.reset(self.slots.len());
         self.strays.reset(self.slots.len().div_ceil(BITS));
         self.holes = 0;
@@ -481,7 +498,10 @@ mod tests {
     fn a_sorted_column_keeps_its_room() {
         let mut column = Vec::with_capacity(100);
         column.extend(['a', 'b', 'c']);
-        Permutation([2, 0].map(|old| Place { old, parent: NONE }).into()).apply(&mut column);
+        let places = [2, 0].map(|old| Place { old, parent: NONE }).into();
+        Permutation { places, len: 2, ..Permutation::default() }.apply(&mut column);
         assert!(column == ['c', 'a'] && column.capacity() >= 100);
+        Permutation { ranges: [1..2, 0..1].into(), len: 2, ..Permutation::default() }.apply(&mut column);
+        assert!(column == ['a', 'c'] && column.capacity() >= 100);
     }
 }

@@ -1,13 +1,13 @@
 //! Where rows go in a sort: the forest in pre-order, from what edits have left or from scratch.
 
-use super::{Order, Place};
+use super::{Order, Permutation, Place};
 use crate::hierarchy::bits::{self, BITS};
 use crate::topology::NONE;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-/// The rows in the order in which they are to be stored.
-pub(super) fn pre_order(order: &Order) -> Vec<Place> {
+/// The rows in the order in which they are to be stored, and for each there where its parent is to be.
+pub(super) fn pre_order(order: &Order) -> (Permutation, Vec<u32>) {
     if order.strays.are_too_many() { laid_out(order) } else { stitched(order) }
 }
 
@@ -15,7 +15,7 @@ pub(super) fn pre_order(order: &Order) -> Vec<Place> {
 /// the stretch of a stray is left out where it lies, and put in behind its parent.
 ///
 /// Reads and writes nearly everything in line.
-fn stitched(order: &Order) -> Vec<Place> {
+fn stitched(order: &Order) -> (Permutation, Vec<u32>) {
     let strays = order.strays.all().filter(|&(parent, row)| order.is_stray_of(parent, row));
     let strays: Vec<_> = strays.map(|(parent, row)| (parent, order.stretches.of(row))).collect();
     // By old row: the new one, and until then, of a parent of strays: where these begin in the list.
@@ -41,11 +41,18 @@ fn stitched(order: &Order) -> Vec<Place> {
         rest
     };
 
-    let mut rows = Vec::with_capacity(order.len() - order.holes);
-    let put = |old: u32, places: &mut [u32], rows: &mut Vec<Place>| {
-        places[old as usize] = rows.len() as u32;
-        let parent = places.get(order.parent(old) as usize).copied().unwrap_or(NONE);
-        rows.push(Place { old, parent });
+    let mut parents = Vec::with_capacity(order.parents.capacity());
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    let mut take_over = |rows: Range<u32>, places: &mut [u32]| {
+        let old = rows.start as usize..rows.end as usize;
+        places[old.clone()].iter_mut().zip(parents.len() as u32..).for_each(|(place, new)| *place = new);
+        let place = |&parent: &u32| places.get(parent as usize).copied().unwrap_or(NONE);
+        parents.extend(order.parents[old].iter().map(place));
+        match ranges.last_mut() {
+            Some(last) if last.end == rows.start => last.end = rows.end,
+            _ if rows.is_empty() => {}
+            _ => ranges.push(rows),
+        }
     };
     // What is still to be taken over. A first row that is a stray is there in its turn.
     let mut rest: Vec<Range<u32>> = below(NONE, roots).collect();
@@ -55,21 +62,31 @@ fn stitched(order: &Order) -> Vec<Place> {
         while at < end {
             if order.strays.has_parent(at) {
                 let first = places[at as usize] as usize;
-                put(at, &mut places, &mut rows);
+                take_over(at..at + 1, &mut places);
                 rest.push(skip(at + 1..end));
                 rest.extend(below(at, first));
                 break;
             }
             let event = next(at + 1, end);
-            for row in at..event {
-                if order.slots[row as usize] != NONE {
-                    put(row, &mut places, &mut rows);
-                }
+            while at < event {
+                let rows = live(order, at..event);
+                at = rows.end;
+                take_over(rows, &mut places);
             }
             at = skip(event..end).start;
         }
     }
-    rows
+    (Permutation { ranges, len: parents.len(), ..Permutation::default() }, parents)
+}
+
+/// The first of some rows that lie side by side and are no holes; if there are none, none at the end.
+fn live(order: &Order, rows: Range<u32>) -> Range<u32> {
+    if order.holes == 0 {
+        return rows;
+    }
+    let is_hole = |&row: &u32| order.slots[row as usize] == NONE;
+    let start = rows.clone().find(|row| !is_hole(row)).unwrap_or(rows.end);
+    start..(start..rows.end).find(is_hole).unwrap_or(rows.end)
 }
 
 /// The rows in pre-order, from nothing but who is whose parent.
@@ -77,7 +94,7 @@ fn stitched(order: &Order) -> Vec<Place> {
 /// Sizes of subtrees are added up, children before parents, and then each node takes the next place that its
 /// parent has left, and as many behind it as its subtree needs.
 /// Only small numbers are touched, and hardly an access waits for the one before it.
-fn laid_out(order: &Order) -> Vec<Place> {
+fn laid_out(order: &Order) -> (Permutation, Vec<u32>) {
     #[derive(Clone, Copy)]
     struct Room {
         /// The rows it takes, and once it is placed: the next place for a child.
@@ -103,7 +120,9 @@ fn laid_out(order: &Order) -> Vec<Place> {
         rooms[row as usize] = Room { next: place + 1, place };
         places[place as usize] = Place { old: row, parent };
     }
-    places
+    let mut parents = Vec::with_capacity(order.parents.capacity());
+    parents.extend(places.iter().map(|place| place.parent));
+    (Permutation { len: places.len(), places, ..Permutation::default() }, parents)
 }
 
 /// All rows but holes, each after its parent's: in their order, or from the last to the first where most parents
@@ -204,13 +223,15 @@ mod tests {
         }
 
         /// Every live row once, and each subtree in one stretch that begins with its top.
-        fn assert_pre_order(&self, rows: &[Place]) {
+        fn assert_pre_order(&self, (order, parents): &(Permutation, Vec<u32>)) {
             let mut path: Vec<u32> = Vec::new();
             let mut seen: Vec<u32> = Vec::new();
-            for place in rows {
-                let slot = self.order.slot(place.old as usize);
+            let rows: Vec<u32> = order.iter().collect();
+            assert_eq!((order.len(), parents.len()), (rows.len(), rows.len()));
+            for (&old, &above) in rows.iter().zip(parents) {
+                let slot = self.order.slot(old as usize);
                 let parent = self.parents[slot as usize].expect("a live node");
-                let above = rows.get(place.parent as usize).map_or(NONE, |above| self.order.slot(above.old as usize));
+                let above = rows.get(above as usize).map_or(NONE, |&above| self.order.slot(above as usize));
                 assert_eq!(above, parent, "new parent of slot {slot}");
                 while path.last().is_some_and(|&above| above != parent) {
                     path.pop();
@@ -261,10 +282,10 @@ mod tests {
         }
         order.list_strays();
         assert!(!order.strays.are_too_many(), "few enough are strays");
-        let rows = stitched(&order);
+        let (rows, parents) = stitched(&order);
         assert_eq!(rows.len(), order.len());
-        for (row, place) in rows.iter().enumerate() {
-            assert!(place.parent == NONE || (place.parent as usize) < row, "row {row} comes before its parent");
+        for (row, &parent) in parents.iter().enumerate() {
+            assert!(parent == NONE || (parent as usize) < row, "row {row} comes before its parent");
         }
     }
 
