@@ -1,8 +1,9 @@
 //! How many times faster `update_parallel` is than `update`, everything dirty or every other character of a crowd: both
 //! in turn on one hierarchy, as one frame comes after the other, medians, the same rows. Once with a pool that has had
 //! nothing to do for a while, so that its threads have to be woken, and once with one that has just been used, as by
-//! what set the local poses. Beside them the time in which the threads of such a pool only stream the bytes of all rows
-//! that an update must read and write; up to 100 000 nodes an update finds more of them in a cache than that does.
+//! what set the local poses: its threads look for work for a while, which slows down whatever runs beside them, `update`
+//! too. Beside them the time in which the threads of such a pool only stream the bytes of all rows that an update must
+//! read and write; up to 100 000 nodes an update finds more of them in a cache than that does.
 //!
 //! `cargo bench --features rayon --bench parallel`
 
@@ -29,9 +30,10 @@ fn main() -> Result<(), Error> {
     }
     println!("threads: {}\n", rayon::current_num_threads());
     println!(
-        "| tree | moving | update | update_parallel, asleep | awake | streamed | ratio, asleep | awake | streamed |"
+        "| tree | moving | asleep: update | update_parallel | ratio | awake: update | update_parallel | ratio | streamed \
+         | ratio |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     let rounds = if measure { 41 } else { 1 };
     shapes.iter().try_for_each(|shape| compare(shape, rounds, 1))?;
     compare(&humanoids(if measure { 4_000 } else { 2 }), rounds, 2)
@@ -52,20 +54,21 @@ fn compare(shape: &Shape, rounds: usize, roots: usize) -> Result<(), Error> {
         h.update().rows().to_vec()
     });
     let mut floor = Floor::new(&mut h)?;
-    let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    let mut times = WAYS.map(|_| Vec::new());
     for round in 0..rounds {
         for (way, times) in times.iter_mut().enumerate() {
             let pose = (round + way) % 2;
             for &node in &movers {
                 h.set_local(ids[node], shape.locals[pose][node])?;
             }
-            if way >= 2 {
+            let (is_awake, work) = WAYS[way];
+            if is_awake {
                 rayon::broadcast(|_| ());
             }
-            times.push(match way {
-                0 => timed(|| h.update().version()),
-                3 => timed(|| stream(&mut floor)),
-                _ => timed(|| h.update_parallel().version()),
+            times.push(match work {
+                Work::Update => timed(|| h.update().version()),
+                Work::Parallel => timed(|| h.update_parallel().version()),
+                Work::Stream => timed(|| stream(&mut floor)),
             });
             assert!(h.update().rows() == rows[pose], "{}: other rows", shape.name);
         }
@@ -75,11 +78,33 @@ fn compare(shape: &Shape, rounds: usize, roots: usize) -> Result<(), Error> {
         times[times.len() / 2]
     });
     print!("| {} | {} of {} |", shape.name, movers.len(), ids.len());
-    times.iter().for_each(|time| print!(" {time:.1?} |"));
-    times[1..].iter().for_each(|time| print!(" {:.2} |", times[0].as_secs_f64() / time.as_secs_f64()));
+    let mut update = Duration::ZERO;
+    for ((_, work), time) in WAYS.into_iter().zip(times) {
+        print!(" {time:.1?} |");
+        match work {
+            Work::Update => update = time,
+            _ => print!(" {:.2} |", update.as_secs_f64() / time.as_secs_f64()),
+        }
+    }
     println!();
     Ok(())
 }
+
+#[derive(Clone, Copy)]
+enum Work {
+    Update,
+    Parallel,
+    Stream,
+}
+
+/// Whether the pool is awake, and what is done. Ratios are to the last `Update` before.
+const WAYS: [(bool, Work); 5] = [
+    (false, Work::Update),
+    (false, Work::Parallel),
+    (true, Work::Update),
+    (true, Work::Parallel),
+    (true, Work::Stream),
+];
 
 /// This thread takes a part too, as in an update.
 fn stream(floor: &mut Floor) {
