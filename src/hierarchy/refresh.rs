@@ -287,6 +287,9 @@ impl<A: Accumulate> WorldRows<A> {
     /// scattered is dirty that is all in which there are no strays.
     fn share_out(&mut self, pieces: &mut Vec<Piece>, sources: &Sources<'_, A>) {
         let Some(share) = sources.share else { return };
+        if pieces.iter().filter_map(Piece::rows).map(|rows| rows.len()).sum::<usize>() < WORTH_SHARING {
+            return;
+        }
         let in_place = |piece: &Piece| {
             piece.rows().filter(|rows| !sources.order.has_strays_within(rows.start as u32..rows.end as u32))
         };
