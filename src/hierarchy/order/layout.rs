@@ -101,7 +101,7 @@ fn laid_out(order: &Order) -> (Permutation, Vec<u32>) {
         next: u32,
         place: u32,
     }
-    let rows = parents_first(order);
+    let mut rows = parents_first(order);
     let mut rooms = vec![Room { next: 1, place: NONE }; order.len()];
     for &row in rows.iter().rev() {
         let parent = order.parents[row as usize];
@@ -120,9 +120,10 @@ fn laid_out(order: &Order) -> (Permutation, Vec<u32>) {
         rooms[row as usize] = Room { next: place + 1, place };
         places[place as usize] = Place { old: row, parent };
     }
-    let mut parents = Vec::with_capacity(order.parents.capacity());
-    parents.extend(places.iter().map(|place| place.parent));
-    (Permutation { len: places.len(), places, ..Permutation::default() }, parents)
+    // What the rows lay in takes the parents.
+    rows.clear();
+    rows.extend(places.iter().map(|place| place.parent));
+    (Permutation { len: places.len(), places, ..Permutation::default() }, rows)
 }
 
 /// All rows but holes, each after its parent's: in their order, or from the last to the first where most parents
@@ -136,7 +137,7 @@ fn parents_first(order: &Order) -> Vec<u32> {
     let is_backwards = later > earlier;
     let in_turn = (0..len).map(|at| if is_backwards { last - at } else { at });
     let is_hole = |row: u32| order.slots[row as usize] == NONE;
-    let mut rows = Vec::with_capacity(order.len() - order.holes);
+    let mut rows = Vec::with_capacity(order.parents.capacity());
     if earlier.min(later) == 0 {
         rows.extend(in_turn.filter(|&row| !is_hole(row)));
         return rows;
