@@ -18,6 +18,9 @@ Usage: cargo run --release --manifest-path benches/peers/Cargo.toml -- [OPTIONS]
   --spoil IMPL                 tell one of its worlds wrongly, to see that the check finds it
   --help                       print this
 
+With `--features fyrox` before the `--` the engine Fyrox is in the tables, too. That needs the headers of a sound
+library (Debian's libasound2-dev, and pkg-config), and takes minutes to build.
+
 Exits with 1 if something fails, in particular if not all implementations agree.
 ";
 

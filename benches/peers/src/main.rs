@@ -24,8 +24,8 @@
 //!   matrices made when a value is set (what posetree does), made at the next update, or not at all; with
 //!   positions and with whole values set.
 //!
-//! Fyrox is missing: its scene graph comes only with the whole engine, which needs the headers of a sound
-//! library of the system (ALSA) to build at all, and it cannot be had without.
+//! - `fyrox` is there with the feature `fyrox` (`--features fyrox` before the `--`): its scene graph comes only
+//!   with the whole engine, which needs the headers of a sound library of the system (ALSA) to build at all.
 
 mod agreement;
 mod arguments;
@@ -138,8 +138,8 @@ fn run_all(arguments: &Arguments) -> Result<(), String> {
     let mut csv = String::from(report::CSV_HEAD);
     let mut outcomes = Vec::new();
     println!("{}\n", machine::description());
-    if !arguments.ways {
-        println!("Fyrox is left out: it does not build without the system's sound library.\n");
+    if !arguments.ways && cfg!(not(feature = "fyrox")) {
+        println!("Fyrox is left out: it needs the system's sound library, and --features fyrox before the --.\n");
     }
     print!("{}", report::MARKDOWN_HEAD);
     for workload in WORKLOADS.iter().filter(is_wanted) {

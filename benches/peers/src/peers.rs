@@ -4,6 +4,8 @@ mod bevy;
 mod boxed;
 mod flat;
 mod floor;
+#[cfg(feature = "fyrox")]
+mod fyrox;
 mod indextree;
 mod posetree;
 mod ways;
@@ -122,6 +124,8 @@ pub enum Kind {
     Bevy,
     Indextree,
     Boxed,
+    #[cfg(feature = "fyrox")]
+    Fyrox,
     Flat,
     Floor,
     BareProduct,
@@ -140,12 +144,14 @@ impl Kind {
         Self::Local(Way::Never, true),
     ];
 
-    pub const ALL: [Self; 8] = [
+    pub const ALL: &[Self] = &[
         Self::Posetree,
         Self::BevyStatic,
         Self::Bevy,
         Self::Indextree,
         Self::Boxed,
+        #[cfg(feature = "fyrox")]
+        Self::Fyrox,
         Self::Flat,
         Self::Floor,
         Self::BareProduct,
@@ -164,6 +170,8 @@ impl Kind {
             Self::Bevy => bevy.into(),
             Self::Indextree => "indextree".into(),
             Self::Boxed => "boxed".into(),
+            #[cfg(feature = "fyrox")]
+            Self::Fyrox => "fyrox".into(),
             Self::Flat => "flat".into(),
             Self::Floor => "floor".into(),
             Self::BareProduct => "bare_product".into(),
@@ -185,6 +193,8 @@ impl Kind {
             Self::Bevy => Box::new(bevy::Bevy::new(scene, false)),
             Self::Indextree => Box::new(indextree::Indextree::new(scene)),
             Self::Boxed => Box::new(boxed::Boxed::new(scene)),
+            #[cfg(feature = "fyrox")]
+            Self::Fyrox => Box::new(fyrox::Fyrox::new(scene)),
             Self::Flat => Box::new(flat::Flat::new(scene)),
             Self::Floor => Box::new(floor::Arrays::new(scene, floor::Work::Stream)),
             Self::BareProduct => Box::new(floor::Arrays::new(scene, floor::Work::Product)),

@@ -56,7 +56,7 @@ pub fn seats(workload: &Workload, arguments: &Arguments) -> Result<Vec<Seat>, St
     let has_more_threads = cfg!(feature = "bevy_parallel") && available_parallelism() > 1 && !workload.is_long();
     let mut seats = Vec::new();
     let ways = [Kind::Posetree].into_iter().chain(Kind::WAYS);
-    let kinds: Vec<Kind> = if arguments.ways { ways.collect() } else { Kind::ALL.into() };
+    let kinds: Vec<Kind> = if arguments.ways { ways.collect() } else { Kind::ALL.to_vec() };
     for kind in kinds {
         let session = Session::new(kind, workload.action, workload.scene(arguments.quick));
         seats.push(Seat::Here(kind, session.map(Box::new)));

@@ -73,7 +73,7 @@ pub fn summary(outcomes: &[Outcome]) -> String {
 }
 
 fn of_moves(outcomes: &[&Outcome]) -> String {
-    let columns: [Column; 14] = [
+    let columns: [Column; 16] = [
         ("best Bevy, one thread: update", &|o| o.best(is_bevy_on_one_thread, update)),
         ("total", &|o| o.best(is_bevy_on_one_thread, total)),
         ("best Bevy, all threads: update", &|o| o.best(is_bevy_on_all_threads, update)),
@@ -82,6 +82,8 @@ fn of_moves(outcomes: &[&Outcome]) -> String {
         ("total", &|o| o.best(|name| name == "indextree", total)),
         ("boxed: update", &|o| o.best(|name| name == "boxed", update)),
         ("total", &|o| o.best(|name| name == "boxed", total)),
+        ("Fyrox: update", &|o| o.best(|name| name == "fyrox", update)),
+        ("total", &|o| o.best(|name| name == "fyrox", total)),
         ("flat: update", &|o| o.best(|name| name == "flat", update)),
         ("total", &|o| o.best(|name| name == "flat", total)),
         ("posetree / floor", &|o| over(o, |name| name == "floor")),
@@ -102,11 +104,12 @@ fn of_moves(outcomes: &[&Outcome]) -> String {
 }
 
 fn of_edits(outcomes: &[&Outcome]) -> String {
-    let columns: [Column; 9] = [
+    let columns: [Column; 10] = [
         ("best Bevy, one thread", &|o| o.best(is_bevy_on_one_thread, edit)),
         ("best Bevy, all threads", &|o| o.best(is_bevy_on_all_threads, edit)),
         ("indextree", &|o| o.best(|name| name == "indextree", edit)),
         ("boxed", &|o| o.best(|name| name == "boxed", edit)),
+        ("Fyrox", &|o| o.best(|name| name == "fyrox", edit)),
         ("flat", &|o| o.best(|name| name == "flat", edit)),
         ("posetree's frames", &|o| Some(o.posetree().frames as f64)),
         ("re-sorts", &|o| o.action.is_amortised().then_some(o.posetree().sorts as f64)),
