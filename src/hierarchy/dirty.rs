@@ -133,7 +133,7 @@ impl Marks {
             for range in order.ranges() {
                 let mut rest = range.start as usize..range.end as usize;
                 while let Some(row) = bits::next_within(&old, rest.clone()) {
-                    self.set(new + row as u32 - range.start);
+                    self.set(new + (row as u32 - range.start));
                     rest.start = row + 1;
                 }
                 new += range.len() as u32;
