@@ -29,9 +29,9 @@ struct Place {
 /// The rows in a new order: each by itself, or in ranges that stay together and are copied as such.
 #[derive(Debug, Default)]
 pub(crate) struct Permutation {
-    /// First those of these.
+    /// Those that come first, one by one.
     places: Vec<Place>,
-    /// Where they were; none is empty.
+    /// Those that come then, as ranges of where they were; none is empty.
     ranges: Vec<Range<u32>>,
     len: usize,
 }
@@ -46,7 +46,7 @@ impl Permutation {
         self.ranges().flatten()
     }
 
-    /// The rows that they were before, in ranges of some.
+    /// The same, in ranges of one or more.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.places.iter().map(|place| place.old..place.old + 1).chain(self.ranges.iter().cloned())
     }

@@ -287,6 +287,7 @@ impl<A: Accumulate> WorldRows<A> {
     /// scattered is dirty that is all in which there are no strays.
     fn share_out(&mut self, pieces: &mut Vec<Piece>, sources: &Sources<'_, A>) {
         let Some(share) = sources.share else { return };
+        // Asked before anything is listed, so that a small update takes no longer for it.
         if pieces.iter().filter_map(Piece::rows).map(|rows| rows.len()).sum::<usize>() < WORTH_SHARING {
             return;
         }

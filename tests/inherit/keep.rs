@@ -38,8 +38,8 @@ impl<A: Kind> Tree<A> {
         Due { id, parent, inherit, wanted: self.world(id) }
     }
 
-    /// The law: `|P L - W| ≤ 2 ε |P||L|` element by element. Held as position, rotation and scale a local matrix is
-    /// a rounded quaternion's, and as far off as that turns its column; in components the world's column is.
+    /// The law: `|P L - W| ≤ 2 ε |P||L|` element by element. What is to be held as a transform is taken for one if that
+    /// is within 24 ε of it by the column (`try_from`); in components the world is right by the column.
     fn kept(&self, due: &Due, frame: &Pose, keep: Keep) -> Outcome {
         let inherit = if due.parent.is_some() { due.inherit } else { Inherit::ALL };
         let local = self.local(due.id);
@@ -52,7 +52,7 @@ impl<A: Kind> Tree<A> {
         let noise = DAffine3 { translation: noise.translation + got.size.translation, ..noise };
         let (law, times) = match (A::reads_shear(), keep) {
             (true, Keep::World) => (got.size, 2.0),
-            (true, _) => (hung::<A>(frame, inherit, &Pose { size: columns(&local.size), ..local }).size, 32.0),
+            (true, _) => (hung::<A>(frame, inherit, &Pose { size: columns(&local.size), ..local }).size, 26.0),
             (false, _) => (columns(&got.size), 32.0),
         };
         let mut allowed = law;

@@ -131,8 +131,8 @@ impl<A: Kind> Pair<A> {
         let got = A::below(&parent, &local);
         let lawful = match (A::reads_shear(), keep) {
             (true, Keep::World) => times(&got.size, 2.0 * EPS),
-            // Held as position, rotation and scale it is a rounded quaternion too: right by the column.
-            (true, _) => times(&(parent.size * columns(&local.size)), 32.0 * EPS),
+            // What was solved for is taken for a transform if that is within 24 ε of it by the column (`try_from`).
+            (true, _) => times(&(parent.size * columns(&local.size)), 26.0 * EPS),
             (false, _) => times(&columns(&got.size), 4.0 * EPS),
         };
         // Below the normal numbers a matrix is rounded once. A scale is, and its products with a rotation's

@@ -19,7 +19,7 @@ Usage: cargo run --release --manifest-path benches/peers/Cargo.toml -- [OPTIONS]
   --help                       print this
 
 With `--features fyrox` before the `--` the engine Fyrox is in the tables, too. That needs the headers of a sound
-library (Debian's libasound2-dev, and pkg-config), and takes minutes to build.
+library (Debian's libasound2-dev, and pkg-config), and takes minutes to build; a quick run takes half as long again.
 
 Exits with 1 if something fails, in particular if not all implementations agree.
 ";

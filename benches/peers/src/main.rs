@@ -18,14 +18,13 @@
 //!   cores, in a child process that takes its turns too. `_static` is with Bevy's static scene
 //!   optimisation. Bevy compiled without its `multi_threaded` feature has other, serial systems: see
 //!   `--serial-bevy`.
+//! - `fyrox` is there with the feature `fyrox` (`--features fyrox` before the `--`): its scene graph comes only
+//!   with the whole engine, which needs the headers of a sound library of the system (ALSA) to build at all.
 //! - `floor` streams the bytes that an update of the affected nodes must read and write; `bare_product`
 //!   multiplies them. Both are told which nodes those are. Their set is the plain loop that writes the same.
 //! - `--ways` compares ways to keep local values instead of peers, on the workloads that only move nodes: as
 //!   matrices made when a value is set (what posetree does), made at the next update, or not at all; with
 //!   positions and with whole values set.
-//!
-//! - `fyrox` is there with the feature `fyrox` (`--features fyrox` before the `--`): its scene graph comes only
-//!   with the whole engine, which needs the headers of a sound library of the system (ALSA) to build at all.
 
 mod agreement;
 mod arguments;
